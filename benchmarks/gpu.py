@@ -256,7 +256,7 @@ def both_volumes(metrics):
         from tsadeval.metrics._vus import _areas
     except ImportError:
         return lambda y, s: (metrics.vus_roc(y, s), metrics.vus_pr(y, s))
-    return lambda y, s: _areas("vus", Scoring.of(y, s), 100, 250, "vus")
+    return lambda y, s: _areas(Scoring.of(y, s), True, 100, 250, "vus")
 
 
 def batch(rows, points):

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import tsadeval.metrics
+from tsadeval.core.docstrings import sections
 from tsadeval.core.metric import METRICS, PROPERTIES, Metric
 
 PAGE = Path(__file__).parent / "metrics.md"
@@ -32,12 +33,6 @@ OTHERS = """# Precision, recall and F at once, and explanations
 These return more than one number, so they are no metrics of the registry. A part that is undefined is NaN, with a
 warning.
 """
-
-
-def sections(doc: str) -> dict[str, str]:
-    """The parts of a numpydoc docstring, by heading; the text before the first heading is ""."""
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", doc, flags=re.MULTILINE)
-    return {"": parts[0].strip(), **{h: t.rstrip() for h, t in zip(parts[1::2], parts[2::2], strict=True)}}
 
 
 def options_list(text: str) -> str:

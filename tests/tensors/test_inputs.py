@@ -1,8 +1,10 @@
 """What the tensor metrics accept and refuse, their shapes and dtypes, and how they do their work."""
 
+import importlib.util
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,6 +299,23 @@ def test_cce_at_a_large_offset():
     scores = 1e5 + 1e-3 * scores
     expected = [te.cce(y.numpy(), s.numpy()) for y, s in zip(labels, scores, strict=True)]
     np.testing.assert_allclose(tt.cce(scores, labels).numpy(), expected, rtol=0, atol=1e-9)
+
+
+def test_the_stub_is_that_of_the_functions():
+    pytest.importorskip("torchmetrics")
+    root = Path(__file__).parents[2]
+    spec = importlib.util.spec_from_file_location("make_stubs", root / "docs" / "make_stubs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.TORCH_STUB.read_text(encoding="utf-8") == module.torch_stub(), "run: make generated"
+
+
+def test_unknown_options_are_named():
+    scores, labels = example(2, 30)
+    with pytest.raises(TypeError, match=r"vus_pr\(\) has no option 'windw': did you mean window"):
+        tt.vus_pr(scores, labels, windw=3)
+    with pytest.raises(TypeError, match=r"auc_roc\(\) has no option 'length': did you mean lengths"):
+        tt.auc_roc(scores, labels, length=[30, 30])
 
 
 def test_public_names():

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import inspect
 import math
-import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
+from tsadeval.core import docstrings
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import METRICS, PRF, Kind, Metric, missing
-from tsadeval.core.names import did_you_mean
-from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.core.metric import METRICS, PRF, UNDEFINED, Kind, Metric, missing
+from tsadeval.core.parameters import Check, check_parameters, options_of, refuse_unknown
 from tsadeval.errors import warn_undefined
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
+T = TypeVar("T")
+D = TypeVar("D", bound=Scoring | Prediction)
 
 
 class OnScores(Protocol[P, R]):
@@ -58,18 +59,19 @@ def _public(
     data_type: Any,
     checks: dict[str, Check],
     run: Callable[[Any, dict[str, Any]], Any],
-    undefined: str | None = None,
+    like: Callable[..., Any] | None,
+    returns: str | None,
 ) -> Callable[..., Any]:
     """Make the public face of a function of checked data: same options, two arrays in front, also in the docstring.
 
     `run` computes it on data and options that were checked.
     """
     second = "y_score" if data_type is Scoring else "y_pred"
-    known = inner.__kwdefaults__ or {}
+    known = options_of(like or inner)
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
-            _refuse_unknown(inner.__name__, second, known, options)
+            refuse_unknown(inner.__name__, known, options, _HINTS[second])
             check_parameters(inner.__name__, checks, options)
         return run(data_type.of(y_true, other), options)
 
@@ -82,68 +84,61 @@ def _public(
         return call(y_true, y_pred, options)
 
     face: Any = on_scores if second == "y_score" else on_predictions
-    signature = inspect.signature(inner)
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
-    face.__signature__ = signature.replace(parameters=[*arrays, *list(signature.parameters.values())[1:]])
-    face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
+    face.__signature__ = inspect.signature(inner).replace(parameters=[*arrays, *known.values()])
+    doc = inspect.cleandoc(inner.__doc__ or "")
+    source = doc if like is None or "Parameters\n---" in doc else inspect.getdoc(like) or ""
+    described = {
+        **_ARGUMENTS,
+        "beta": docstrings.BETA,
+        **docstrings.entries(docstrings.sections(source).get("Parameters", "")),
+    }
+    names = ["y_true", second, *known]
+    face.__doc__ = docstrings.filled(doc, [described[name] for name in names if name in described], returns)
     face.compute, face.checks = inner, checks
     return cast(Callable[..., Any], face)
 
 
 # What is the same for every metric stands here, not in each docstring.
 _ARGUMENTS = {
-    "y_true": "array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
-    "y_score": "array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
-    "y_pred": "array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
+    "y_true": "y_true : array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
+    "y_score": "y_score : array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
+    "y_pred": "y_pred : array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
 }
-_BETA = "beta : float, default=1.0\n    Recall counts beta times as much as precision.\n"
-
-
-def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
-    """Return the docstring with the arguments and the return value that are documented here, unless it has its own."""
-    parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
-    arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
-    if returns not in doc and undefined is not None:
-        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
-        wrapped = textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")
-        doc = _before(doc, "Examples\n", f"{returns}float\n{wrapped}\n\n")
-    if parameters not in doc:
-        doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
-    if "beta" in options and "beta : float" not in doc:
-        end = doc.index("\n\n", doc.index(parameters)) + 1
-        doc = doc[:end] + _BETA + doc[end:]
-    return doc if f"{parameters}y_true" in doc else doc.replace(parameters, parameters + arrays, 1)
-
-
-def _before(doc: str, section: str, text: str) -> str:
-    at = doc.find(f"\n{section}") + 1
-    return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
-
-
-def _refuse_unknown(name: str, second: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, list(known))
-            if option == "threshold" and second == "y_pred":
-                hint = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
-            raise TypeError(f"{name}() has no option {option!r}: {hint}")
+# What to say of options that others have.
+_HINTS = {
+    "y_score": {},
+    "y_pred": {
+        "threshold": "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
+    },
+}
+_PRF = docstrings.described(
+    "PRF",
+    "Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms, recall "
+    "and F are NaN without anomalous points.",
+)
 
 
 def takes_scores(
-    checks: Mapping[str, Check] | None = None,
+    checks: Mapping[str, Check] | None = None, *, like: Callable[..., Any] | None = None
 ) -> Callable[[Callable[Concatenate[Scoring, P], S]], OnScores[P, S]]:
-    """Give a function of a checked `Scoring` its public face; whatever it returns is returned."""
-    return _taking(Scoring, checks)
+    """Give a function of a checked `Scoring` its public face; whatever it returns is returned.
+
+    With `like`, it has the options of another function, or of a dataclass of options, and takes them as `**options`.
+    """
+    return _taking(Scoring, checks, like)
 
 
 def takes_predictions(
     checks: Mapping[str, Check] | None = None,
 ) -> Callable[[Callable[Concatenate[Prediction, P], S]], OnPredictions[P, S]]:
     """Give a function of a checked `Prediction` its public face; whatever it returns is returned."""
-    return _taking(Prediction, checks)
+    return _taking(Prediction, checks, None)
 
 
-def _taking(data_type: Any, checks: Mapping[str, Check] | None) -> Callable[[Any], Any]:
+def _taking(
+    data_type: Any, checks: Mapping[str, Check] | None, like: Callable[..., Any] | None
+) -> Callable[[Any], Any]:
     def decorate(inner: Callable[..., Any]) -> Callable[..., Any]:
         def run(data: Any, options: dict[str, Any]) -> Any:
             found = inner(data, **options)
@@ -151,7 +146,8 @@ def _taking(data_type: Any, checks: Mapping[str, Check] | None) -> Callable[[Any
                 _warn_of_parts(inner.__name__, found, data)
             return found
 
-        return _public(inner, data_type, dict(checks or {}), run)
+        returns = _PRF if inspect.signature(inner).return_annotation in ("PRF", PRF) else None
+        return _public(inner, data_type, dict(checks or getattr(like, "checks", {})), run, like, returns)
 
     return decorate
 
@@ -164,30 +160,51 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
         warn_undefined(f"{name} ({', '.join(parts)})", fact.text if fact else "it has no meaning on this input")
 
 
+def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P], T]:
+    """Compute it once for all metrics of the same data (and the same further arguments)."""
+
+    @wraps(compute)
+    def once(data: D, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (compute.__module__, compute.__qualname__, args, *kwargs.items())
+        return data.shared(key, lambda: compute(data, *args, **kwargs))
+
+    return once
+
+
 def score_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
-    """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
+    """Register a function of a checked `Scoring` as a metric.
+
+    See `Metric` for the description. Besides, `like` is as for `takes_scores`, and `zero` says which data get the value
+    0, for the docstring. Where nothing is said about `undefined`, it follows from what the metric `needs`.
+    """
     return _registering("scores", Scoring, description)
 
 
 def prediction_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
-    """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
+    """Register a function of a checked `Prediction` as a metric, as `score_metric` does."""
     return _registering("predictions", Prediction, description)
 
 
 def _registering(kind: Kind, data_type: Any, description: dict[str, Any]) -> Callable[[Any], Any]:
-    checks: dict[str, Check] = description.setdefault("checks", {})
+    like, zero = description.pop("like", None), description.pop("zero", None)
+    checks: dict[str, Check] = description.setdefault("checks", getattr(like, "checks", {}))
     for words in ("properties", "needs", "sets"):  # records are hashed
         description[words] = frozenset(description.get(words, ()))
+    undefined = description.setdefault("undefined", UNDEFINED.get(description["needs"]))
     if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
         description.setdefault("stream", "points" if "exchangeable" in description["properties"] else "runs")
+    facts = [f"0 where {zero}."] if zero else []
+    if undefined != "never":
+        facts.append(f"NaN, with an `UndefinedMetricWarning`, where {undefined}.")
+    returns = docstrings.described("float", " ".join(facts) or "The value.")
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
-        known = inner.__kwdefaults__ or {}
+        known = {option: parameter.default for option, parameter in options_of(like or inner).items()}
         if set(known) != set(checks):
             raise TypeError(f"{name}: options {sorted(known)} but checks for {sorted(checks)}")
 
@@ -197,7 +214,7 @@ def _registering(kind: Kind, data_type: Any, description: dict[str, Any]) -> Cal
                 warn_undefined(name, fact.text)
             return value
 
-        face = _public(inner, data_type, checks, run, description["undefined"])
+        face = _public(inner, data_type, checks, run, like, returns)
         record = Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description)
         METRICS.add(name, record)
         return face

@@ -44,6 +44,11 @@ class PRF(NamedTuple):
     recall: float
     f1: float
 
+    @classmethod
+    def of(cls, precision: float, recall: float, beta: float) -> PRF:
+        """Return the two with their F."""
+        return cls(precision, recall, f_beta(precision, recall, beta))
+
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
@@ -120,7 +125,7 @@ class Metric:
     name: str
     label: str
     kind: Kind
-    range: tuple[float, float]
+    range: tuple[float, float] = (0.0, 1.0)
     summary: str
     undefined: str
     references: tuple[str, ...]
@@ -357,6 +362,15 @@ def missing(needs: Set[str], data: Scoring | Prediction) -> Fact | None:
     """Return what the data lacks of a metric's needs; None where it lacks nothing."""
     return next((fact for need, (met, fact) in _NEEDS.items() if need in needs and not met(data)), None)
 
+
+# Where a metric with just these needs is undefined.
+UNDEFINED = {
+    frozenset(): "never",
+    frozenset({"anomaly"}): "y_true has no anomalous point",
+    frozenset({"alarm"}): "y_pred has no alarm",
+    frozenset({"anomaly", "alarm"}): "y_true has no anomalous point, or y_pred no alarm",
+    frozenset({"anomaly", "normal"}): "y_true lacks one of the two classes",
+}
 
 METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.durations import span_size
+from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidParameterError
 
 
@@ -120,6 +124,22 @@ def check_parameters(owner: str, checks: dict[str, Check], given: dict[str, Any]
             raise InvalidParameterError(f"{owner}: {name} must be {checks[name]}, but is {value!r}")
 
 
+def options_of(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the options of a function, public or of checked data, or the fields of a dataclass of options."""
+    found = inspect.signature(source).parameters.values()
+    return {p.name: p.replace(kind=p.KEYWORD_ONLY) for p in found if p.default is not p.empty}
+
+
+def refuse_unknown(
+    owner: str, known: Collection[str], given: Iterable[str], hints: Mapping[str, str] | None = None
+) -> None:
+    """Refuse the first option that is not known; `hints` say of some what to do instead."""
+    for option in given:
+        if option not in known:
+            hint = did_you_mean(option, list(known)) if known else "it has none"
+            raise TypeError(f"{owner}() has no option {option!r}: {(hints or {}).get(option, hint)}")
+
+
 # Options of the metrics that have a second implementation on tensors.
 #
 # They are apart from `tsadeval.metrics` because `tsadeval.torch` works without the compiled kernels, which that
@@ -148,6 +168,26 @@ CCE_CHECKS: dict[str, Check] = {
     "gamma": Number(0, open_low=True),
 }
 
+
+@dataclass(frozen=True)
+class CCEOptions:
+    """The options of CCE, as its batch, explained and streaming forms and that of tensors share them."""
+
+    tau: float = 0.5
+    constrained: bool = False
+    event_weight: float = 0.5
+    global_weight: float = 0.5
+    normalize: str | None = "minmax"
+    quantiles: tuple[float, float] = (0.001, 0.999)
+    uncertainty: str = "beta"
+    gamma: float = 10.0
+
+    @property
+    def formula(self) -> tuple[float, bool, str, float]:
+        """What judges an event."""
+        return self.tau, self.constrained, self.uncertainty, self.gamma
+
+
 # The power of the rank in CCE's robust normalisation: an outlier is no more than a rank, and scores below the upper
 # ones hardly count. Chosen on ten tasks of the suite `hard`, before the other ten were looked at (docs/cce.md).
 CCE_ROBUST_POWER = 8
@@ -163,6 +203,17 @@ PATE_CHECKS: dict[str, Check] = {
     "n_thresholds": Number(2, 1_000_000, integer=True, none=True),
     "drop_intermediate": Flag(),
 }
+
+
+def pate_buffers(n: int, early: int, delay: int, n_splits: int, include_zero: bool) -> list[tuple[int, int, float]]:
+    """Return the pairs of buffer sizes to average over, with weights that add up to 1.
+
+    Sizes are evenly spaced up to the largest, rounded down; beyond n all are alike.
+    """
+    steps = range(0 if include_zero else 1, int(n_splits) + 1)
+    sizes = [Counter(min(int(size) * i // int(n_splits), n) for i in steps) for size in (early, delay)]
+    total = sizes[0].total() * sizes[1].total()
+    return [(a, b, x * y / total) for a, x in sizes[0].items() for b, y in sizes[1].items()]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,13 @@ from tsadeval.core.names import did_you_mean, import_modules
 
 
 def _names() -> dict[str, Any]:
-    """Public functions of all families, by name."""
-    families = import_modules(__name__)
-    return {name: getattr(family, name) for family in families for name in getattr(family, "__all__", ())}
+    """Return the public names of all families: what the decorators made, and what else a family has in `__all__`."""
+    return {
+        name: thing
+        for family in import_modules(__name__)
+        for name, thing in vars(family).items()
+        if hasattr(thing, "checks") or name in getattr(family, "__all__", ())
+    }
 
 
 def __getattr__(name: str) -> Any:

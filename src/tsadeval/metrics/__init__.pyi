@@ -107,7 +107,8 @@ def affiliation(
     """Affiliation precision, recall and F of Huet et al. (2022).
 
     Equal to the authors' package (`pr_from_events` with `Trange=(0, n)`) and to its copies in `tsadmetrics`,
-    `dtaianomaly`, TSB-AD and the CCE authors' code. Where all points are anomalous, every alarm has precision 1.
+    `dtaianomaly`, TSB-AD and the CCE authors' code. Where all points are anomalous, every alarm has precision 1;
+    without anomalies precision is NaN as well.
 
     Parameters
     ----------
@@ -116,13 +117,13 @@ def affiliation(
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
     beta : float, default=1.0
-        Weight of recall in F.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
     PRF
-        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms
-        (recall and F are 0), and all three are NaN without anomalies.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -145,15 +146,17 @@ def affiliation_f1(
 
     Parameters
     ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -172,13 +175,15 @@ def affiliation_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true, y_pred
-        As for `affiliation`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, without anomalies or without alarms.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
 
     Examples
     --------
@@ -196,13 +201,15 @@ def affiliation_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true, y_pred
-        As for `affiliation`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
     float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -234,7 +241,7 @@ def alarm_episodes(
     Returns
     -------
     float
-        The number, 0 without alarms.
+        0 where there is no alarm.
 
     Examples
     --------
@@ -411,7 +418,7 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -423,6 +430,8 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
+    Uninformative alarms get 0.5.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -433,7 +442,7 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -473,7 +482,8 @@ def balanced_f1_pa(
     Returns
     -------
     float
-        0 where no anomalous point is reached. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is reached. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -592,7 +602,7 @@ def cce_breakdown(
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
 ) -> CCEBreakdown:
-    """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+    """CCE explained: its parts, and a table with a row per event.
 
     Parameters
     ----------
@@ -600,6 +610,28 @@ def cce_breakdown(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+    tau : float, default=0.5
+        Confidence threshold: an anomaly event is rewarded for a mean score above tau, a normal one for a
+        mean below 1 - tau.
+    constrained : bool, default=False
+        Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
+    event_weight, global_weight : float, default=0.5
+        Weight of anomaly against normal events, at event level and globally.
+    normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"
+        How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
+        scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
+        of scores matters; "robust" uses the eighth power of the rank (the chance to score higher than eight points
+        taken at random), scaled to [0, 1]: like "rank", but upper scores matter most and binary scores that are
+        perfect get 1. Use it where scores have outliers or detectors differ in scale. None takes scores that are
+        probabilities already. "published" adds 1e-8 to the range, as the published code does: only to compare with its
+        numbers, since it makes the scale of scores matter.
+    quantiles : pair of float, default=(0.001, 0.999)
+        Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
+    uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
+        "beta" is the paper's text (the variance of the event's scores); "pointwise" is what its tables were
+        made with; "scaled" is what its five-model table was made with. See the errata page.
+    gamma : float, default=10.0
+        The scale of "pointwise" and "scaled".
 
     Examples
     --------
@@ -620,8 +652,6 @@ def composite(
 ) -> PRF:
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
 
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
-
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -630,6 +660,12 @@ def composite(
         1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    PRF
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -661,7 +697,7 @@ def composite_f1(
     Returns
     -------
     float
-        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -782,7 +818,7 @@ def dqe(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -818,7 +854,7 @@ def early_detection_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -941,12 +977,13 @@ def etapr(
         up to the next event, in which alarms are worth less and less (see `tapr`); a zone of one point is worth
         nothing. `eTaPR_pkg` takes floor(delta (L - 1)) + 1 points, and may take in the next event's first.
     beta : float, default=1.0
-        Weight of recall against precision in the F.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
     PRF
-        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -967,7 +1004,7 @@ def etapr_f1(
     delta: float = 0,
     beta: float = 1.0,
 ) -> float:
-    """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
+    """F of enhanced time-series aware precision and recall (eTaPR). Definition as for `etapr`.
 
     Parameters
     ----------
@@ -975,13 +1012,21 @@ def etapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    theta_p : float, default=0.5
+        Portion of a run of alarms that detected events must cover.
+    theta_r : float, default=0.1
+        Portion of an event that correct runs must cover.
+    delta : float, default=0
+        Length of the ambiguous zone after each event as a share of the event's length L: floor(delta L) points,
+        up to the next event, in which alarms are worth less and less (see `tapr`); a zone of one point is worth
+        nothing. `eTaPR_pkg` takes floor(delta (L - 1)) + 1 points, and may take in the next event's first.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+        0 where nothing is found. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -998,9 +1043,7 @@ def event(
     beta: float = 1.0,
     variant: Literal["segments", "runs", "discounted"] = "segments",
 ) -> PRF:
-    """Precision, recall and F of events. Options and definitions as for `event_f1`.
-
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+    """Precision, recall and F of events. Definitions as for `event_f1`.
 
     Parameters
     ----------
@@ -1010,6 +1053,19 @@ def event(
         1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
+    variant : {"segments", "runs", "discounted"}, default="segments"
+        "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
+        `SegmentwiseFScore` of tsadmetrics.
+        "runs": precision is the share of alarm runs that touch an event, the mirror image of recall. An event
+        found by ten short runs counts ten times in it.
+        "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
+        not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
+
+    Returns
+    -------
+    PRF
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -1040,6 +1096,8 @@ def event_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -1047,13 +1105,11 @@ def event_f1(
         found by ten short runs counts ten times in it.
         "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
         not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1091,7 +1147,7 @@ def event_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
 
     Examples
     --------
@@ -1127,7 +1183,7 @@ def event_recall(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1165,7 +1221,7 @@ def expected_cost(
     Returns
     -------
     float
-        The sum over the series. NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1194,7 +1250,8 @@ def f1(
     Returns
     -------
     float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -1226,7 +1283,7 @@ def f1_pa(
     Returns
     -------
     float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1263,7 +1320,7 @@ def f1_pa_delay(
     Returns
     -------
     float
-        0 where no event is found in time. NaN, with an `UndefinedMetricWarning`, where there is no anomalous
+        0 where no event is found in time. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous
         point.
 
     Examples
@@ -1304,7 +1361,8 @@ def f1_pa_k(
     Returns
     -------
     float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -1344,7 +1402,8 @@ def f1_pa_kl(
     Returns
     -------
     float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -1382,7 +1441,7 @@ def false_alarms(
     Returns
     -------
     float
-        0 where every alarm run touches an event, and where there is no alarm.
+        0 where every alarm run touches an event, or there is none.
 
     Examples
     --------
@@ -1426,7 +1485,7 @@ def latency_sparsity_f1(
     Returns
     -------
     float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1468,7 +1527,7 @@ def lead_time(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where no event has a warning.
+        NaN, with an `UndefinedMetricWarning`, where no event has an alarm shortly before it.
 
     Examples
     --------
@@ -1561,15 +1620,17 @@ def normalized_affiliation_f1(
 
     Parameters
     ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        In [-1, 1]; 0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1612,7 +1673,8 @@ def pa_k_auc(
     Returns
     -------
     float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -1640,7 +1702,8 @@ def pate(
     The definition is that of the authors' package `PATE` 0.1.1, whose defaults these are: `early` is its
     `e_buffer`, `delay` its `d_buffer`, `n_splits` its `num_splits_MaxBuffer`, `n_thresholds` its
     `num_desired_thresholds` (None is `Big_Data=False`); `include_zero` and `drop_intermediate` are called the
-    same. A point of the curve whose recall is below that of the last point kept is left out.
+    same. A point of the curve whose recall is below that of the last point kept is left out. Without normal points
+    precision would be 1 throughout, whatever the scores: the value is undefined.
 
     Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
     score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
@@ -1672,8 +1735,7 @@ def pate(
     Returns
     -------
     float
-        Between 0 and 1. NaN, with an `UndefinedMetricWarning`, where y_true has one class only (with
-        nothing but anomalies precision is 1 throughout, whatever the scores).
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1713,8 +1775,7 @@ def pate_f1(
     Returns
     -------
     float
-        Between 0 and 1; 0 where nothing is predicted. NaN, with an `UndefinedMetricWarning`, where y_true has no
-        anomaly.
+        0 where nothing is predicted. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -1734,10 +1795,10 @@ def pate_prf(
     include_zero: bool = True,
     beta: float = 1.0,
 ) -> PRF:
-    """PATE's precision, recall and F of binary predictions. Options as for `pate_f1`.
+    """PATE's precision, recall and F of binary predictions. Definition as for `pate_f1`.
 
     Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
-    the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
+    the mean precision and recall. Without anomalies precision is NaN as well.
 
     Parameters
     ----------
@@ -1745,8 +1806,16 @@ def pate_prf(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    early, delay, n_splits, include_zero
+        The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    PRF
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -1778,7 +1847,8 @@ def point(
     Returns
     -------
     PRF
-        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -1807,7 +1877,8 @@ def point_adjusted(
     Returns
     -------
     PRF
-        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -1885,7 +1956,6 @@ def range_auc_pr(
     """Area under the range-based precision-recall curve at one buffer width.
 
     Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
-    Parameters and return value as for `range_auc_roc`.
 
     Parameters
     ----------
@@ -1893,6 +1963,15 @@ def range_auc_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+    window : int or "period", default=100
+        The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
+        series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
+        "period" is that of the series, `te.period(values)`, as TSB-AD chooses it; it needs `te.evaluate(...,
+        values=series)`.
+    n_thresholds : int or None, default=250
+        Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
+    variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
+        Which definition; see `vus_roc`.
 
     Returns
     -------
@@ -1986,13 +2065,13 @@ def range_based(
     cardinality : {"reciprocal", "one"}, default="reciprocal"
         Whether a range that m ranges of the other side overlap earns 1/m of its overlap, or all of it.
     beta : float, default=1.0
-        Weight of recall in F.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
     PRF
-        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms
-        (recall and F are 0), recall and F are NaN without anomalies.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -2019,15 +2098,28 @@ def range_f1(
 
     Parameters
     ----------
-    y_true, y_pred, alpha, precision_alpha, bias, precision_bias, cardinality, beta
-        As for `range_based`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    alpha : float, default=0.2
+        Weight, in recall, of an event being found at all, against how much of it is found.
+    precision_alpha : float, default=0.0
+        The same in precision, where the paper advises 0.
+    bias : {"flat", "front", "middle", "back"}, default="flat"
+        Which points of a range count more: the first one of a range of length L weighs L with "front" and 1
+        with "back", its middle one weighs most with "middle".
+    precision_bias : same or None, default=None
+        The bias within predicted ranges; None takes `bias`.
+    cardinality : {"reciprocal", "one"}, default="reciprocal"
+        Whether a range that m ranges of the other side overlap earns 1/m of its overlap, or all of it.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2065,7 +2157,7 @@ def range_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, without alarms.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -2100,7 +2192,7 @@ def range_recall(
     Returns
     -------
     float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2158,7 +2250,7 @@ def reduced_f1(
     Returns
     -------
     float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2188,7 +2280,7 @@ def sdqe(
     Returns
     -------
     float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no event.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2235,12 +2327,13 @@ def tapr(
         Number of points in the ambiguous zone after each event, which stops before the next event. The decay
         spans the zone, so a zone of a single point has none and is worth nothing: 1 is the same as 0.
     beta : float, default=1.0
-        Weight of recall against precision in the F.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
     PRF
-        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -2261,7 +2354,7 @@ def tapr_f1(
     delta: int = 600,
     beta: float = 1.0,
 ) -> float:
-    """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
+    """F of time-series aware precision and recall (TaPR). Definition as for `tapr`.
 
     Parameters
     ----------
@@ -2269,13 +2362,20 @@ def tapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    alpha : float, default=0.6
+        Weight of detection against portion.
+    theta : float, default=0.8
+        Portion from which an event counts as detected and a run of alarms as correct.
+    delta : int, default=600
+        Number of points in the ambiguous zone after each event, which stops before the next event. The decay
+        spans the zone, so a zone of a single point has none and is worth nothing: 1 is the same as 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+        0 where nothing is found. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2294,8 +2394,8 @@ def temporal_distance(
     """Sum of distances, in points, from labels to alarms and from alarms to labels. Lower is better.
 
     Every anomalous point adds its distance to the nearest alarm, and every alarm its distance to the nearest anomalous
-    point. Equals `TemporalDistance` of tsadmetrics at `distance=0`; at `distance=1` that one squares the two sums
-    instead of the distances.
+    point; without alarms every anomalous point counts the length of the series. Equals `TemporalDistance` of
+    tsadmetrics at `distance=0`; at `distance=1` that one squares the two sums instead of the distances.
 
     Parameters
     ----------
@@ -2309,8 +2409,8 @@ def temporal_distance(
     Returns
     -------
     float
-        0 where labels and alarms agree. Without alarms every anomalous point counts the length of the series. NaN,
-        with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where labels and alarms agree. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous
+        point.
 
     Examples
     --------
@@ -2335,7 +2435,7 @@ def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        0 without alarms.
+        0 where there is no alarm.
 
     Examples
     --------
@@ -2385,16 +2485,22 @@ def time_tolerant(
 ) -> PRF:
     """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
-
     Parameters
     ----------
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    tolerance : int or duration, default=5
+        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    PRF
+        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms,
+        recall and F are NaN without anomalous points.
 
     Examples
     --------
@@ -2430,7 +2536,8 @@ def time_tolerant_f1(
     Returns
     -------
     float
-        0 where no anomalous point is near an alarm. NaN, with an `UndefinedMetricWarning`, where there is none.
+        0 where no anomalous point is near an alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomalous point.
 
     Examples
     --------
@@ -2464,7 +2571,7 @@ def total_detected_in_range(
     Returns
     -------
     float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2498,7 +2605,7 @@ def ucr_accuracy(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2534,20 +2641,23 @@ def unbiased_affiliation_f1(
 
     Parameters
     ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
     alarm_rate : float in (0, 1] or None, default=None
         None takes alarms in every zone, as of a long prediction: b is the mean over zones of 1/2 + (J/E)^2 / 2,
         with J the length of the event and E that of its zone. A number takes each point as an alarm with that
         chance: zones that are likely to stay empty count less. (Zones are taken as independent, and a point that
         two of them share as a whole point of each.) 0.02 comes nearest to the published code.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
     float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two
+        classes.
 
     Examples
     --------
@@ -2572,7 +2682,7 @@ def vus_pr(
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.
 
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
-    Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
+    It shares its work with `vus_roc` in one `evaluate` call.
 
     Parameters
     ----------
@@ -2580,6 +2690,22 @@ def vus_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+    window : int or "period", default=100
+        The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
+        window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
+        buffer, and what is left beside AUC-ROC is the share of events found. "period" takes the widths 0 .. p, with p
+        the period of the series (`te.period(values)`), as TSB-AD does; it needs `te.evaluate(..., values=series)`.
+    n_thresholds : int or None, default=250
+        Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score. The paper's
+        benchmark uses 100.
+    variant : {"vus", "range_auc", "timeeval", "ff_vus"}, default="vus"
+        The definition. "vus": positives grow with the buffer points that have an alarm, PR by steps. "range_auc":
+        all buffer points count as positives whatever has an alarm, PR by trapezoids, and buffered events merge
+        when they touch. "timeeval": as TimeEval 1.5 and dtaianomaly 0.5 with `max_buffer_size=2 * window`:
+        straight slopes, events never merge, the larger of two overlapping weights counts, positives and PR as
+        for "range_auc". "ff_vus": as FF-VUS with `slope_size=window`: straight slopes, every buffer length
+        0 .. window once, the larger weight counts, positives and PR as for "vus"; it uses every threshold
+        (`n_thresholds=None`).
 
     Returns
     -------
@@ -2673,7 +2799,7 @@ def weighted_detection_difference(
     Returns
     -------
     float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        0 where there is no alarm. NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------

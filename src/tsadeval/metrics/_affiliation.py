@@ -18,23 +18,13 @@ from functools import lru_cache, partial
 import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
-from tsadeval.core.define import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, shared, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import F_CHECKS, Check, Number, recall_weight
+from tsadeval.core.parameters import F_CHECKS, Number, recall_weight
 from tsadeval.errors import InvalidInputError
-
-__all__ = [
-    "affiliation",
-    "affiliation_f1",
-    "affiliation_precision",
-    "affiliation_recall",
-    "normalized_affiliation_f1",
-    "unbiased_affiliation_f1",
-]
-
-UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)}
+from tsadeval.metrics.counting import descent
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
 _ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
@@ -59,16 +49,13 @@ def _refuse_long_zones(events: Events) -> None:
             )
 
 
+@shared
 def _precision_recall(data: Prediction) -> tuple[float, float]:
     """Both means over zones; precision is NaN without alarms."""
-
-    def judged() -> tuple[float, float]:
-        events, alarms = data.events, data.predicted
-        _refuse_long_zones(events)
-        precision, recall = kernel.means(events.starts, events.stops, alarms.starts, alarms.stops, data.n)
-        return precision, recall
-
-    return data.shared(("affiliation",), judged)
+    events, alarms = data.events, data.predicted
+    _refuse_long_zones(events)
+    precision, recall = kernel.means(events.starts, events.stops, alarms.starts, alarms.stops, data.n)
+    return precision, recall
 
 
 def _signed_f(precision: float, recall: float, bias: float, beta: float) -> float:
@@ -82,28 +69,14 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
 def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
     """Return the best threshold for an objective."""
     _refuse_long_zones(data.events)
-    order, events = data.descending, data.events
-    threshold: float = kernel.best(
-        data.scores,
-        order["score"],
-        order["position"],
-        events.starts,
-        events.stops,
-        objective,
-        bias,
-        recall_weight(beta),
-    )
-    return threshold
+    return float(kernel.best(data.scores, *descent(data), objective, bias, recall_weight(beta)))
 
 
+@shared
 def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
     """Return the precision that random alarms are expected to reach."""
-    return data.shared(("affiliation bias", alarm_rate), lambda: _random_precision(data.events, alarm_rate))
-
-
-def _random_precision(events: Events, alarm_rate: float | None) -> float:
-    borders = _borders(events)
-    shares = 2 * events.lengths / np.diff(borders)
+    borders = _borders(data.events)
+    shares = 2 * data.events.lengths / np.diff(borders)
     # Of two random times of a zone the first is at least as near with chance 1/2, plus half that of a tie; only
     # times inside the event tie.
     expected = 0.5 + 0.5 * shares * shares
@@ -146,18 +119,8 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Affiliation precision, recall and F of Huet et al. (2022).
 
     Equal to the authors' package (`pr_from_events` with `Trange=(0, n)`) and to its copies in `tsadmetrics`,
-    `dtaianomaly`, TSB-AD and the CCE authors' code. Where all points are anomalous, every alarm has precision 1.
-
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Weight of recall in F.
-
-    Returns
-    -------
-    PRF
-        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms
-        (recall and F are 0), and all three are NaN without anomalies.
+    `dtaianomaly`, TSB-AD and the CCE authors' code. Where all points are anomalous, every alarm has precision 1;
+    without anomalies precision is NaN as well.
 
     Examples
     --------
@@ -167,21 +130,19 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     """
     if len(data.events) == 0:
         return PRF(math.nan, math.nan, math.nan)
-    precision, recall = _precision_recall(data)
-    return PRF(precision, recall, f_beta(precision, recall, beta))
+    return PRF.of(*_precision_recall(data), beta)
 
 
 @prediction_metric(
     label="Aff-F1",
-    range=(0.0, 1.0),
     summary="F of how near alarms are to events and events to alarms, compared with random times.",
-    undefined="y_true has no anomaly",
     references=(_HUET,),
     checks=F_CHECKS,
     properties={"mirror"},
     needs={"anomaly"},
     sets={"paper"},
     best=lambda data, *, beta: _best(data, "f", 0.0, beta),
+    zero="there is no alarm",
 )
 def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation precision and recall of Huet et al. (2022).
@@ -189,16 +150,6 @@ def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     Random alarms score about 2/3, since their precision is about 1/2 and their recall near 1:
     `unbiased_affiliation_f1` gives them about 0. Equal to the peers named in `affiliation`. The best threshold
     is exact.
-
-    Parameters
-    ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
-
-    Returns
-    -------
-    float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
 
     Examples
     --------
@@ -213,9 +164,7 @@ def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
 
 @prediction_metric(
     label="Aff precision",
-    range=(0.0, 1.0),
     summary="How near alarms are to the nearest event, compared with random times, averaged over events.",
-    undefined="y_true has no anomaly, or y_pred no alarm",
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly", "alarm"},
@@ -226,16 +175,6 @@ def affiliation_precision(data: Prediction) -> float:
 
     The chance that a random time of the event's zone is no nearer to the event than an alarm is, averaged over
     the alarms of the zone, then over the zones with alarms. Equal to the peers named in `affiliation`.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        As for `affiliation`.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, without anomalies or without alarms.
 
     Examples
     --------
@@ -248,15 +187,14 @@ def affiliation_precision(data: Prediction) -> float:
 
 @prediction_metric(
     label="Aff recall",
-    range=(0.0, 1.0),
     summary="How near the times of an event are to alarms, compared with random times, averaged over events.",
-    undefined="y_true has no anomaly",
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly"},
     best=partial(_best, objective="recall"),
     trivial_best=True,
     version="r2",
+    zero="there is no alarm",
 )
 def affiliation_recall(data: Prediction) -> float:
     """Affiliation recall of Huet et al. (2022).
@@ -264,16 +202,6 @@ def affiliation_recall(data: Prediction) -> float:
     The chance that a random time of the event's zone is no nearer to a time of the event than the alarms of the
     zone are, averaged over the event, then over all events; an event without alarms in its zone counts as 0.
     Equal to the peers named in `affiliation`.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        As for `affiliation`.
-
-    Returns
-    -------
-    float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
 
     Examples
     --------
@@ -288,13 +216,13 @@ def affiliation_recall(data: Prediction) -> float:
     label="UAff-F1",
     range=(-2.0, 1.0),
     summary="Affiliation F with precision measured from that of random alarms, which gets 0.",
-    undefined="y_true lacks one of the two classes",
     references=(_ZHONG, _HUET),
-    checks=UNBIASED_CHECKS,
+    checks={**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)},
     properties={"mirror"},
     needs={"anomaly", "normal"},
     sets={"paper"},
     best=lambda data, *, beta, alarm_rate: _best(data, "f", _bias(data, alarm_rate), beta),
+    zero="there is no alarm",
 )
 def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: float | None = None) -> float:
     """F of affiliation recall and of affiliation precision above that of random alarms (Zhong et al., SimAD).
@@ -314,18 +242,11 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
 
     Parameters
     ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
     alarm_rate : float in (0, 1] or None, default=None
         None takes alarms in every zone, as of a long prediction: b is the mean over zones of 1/2 + (J/E)^2 / 2,
         with J the length of the event and E that of its zone. A number takes each point as an alarm with that
         chance: zones that are likely to stay empty count less. (Zones are taken as independent, and a point that
         two of them share as a whole point of each.) 0.02 comes nearest to the published code.
-
-    Returns
-    -------
-    float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------
@@ -345,28 +266,18 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
     label="NAff-F1",
     range=(-1.0, 1.0),
     summary="Affiliation F with precision measured from 1/2, which random alarms reach for short events.",
-    undefined="y_true has no anomaly",
     references=(_ZHONG, _HUET),
     checks=F_CHECKS,
     properties={"mirror"},
     needs={"anomaly"},
     best=lambda data, *, beta: _best(data, "f", 0.5, beta),
+    zero="there is no alarm",
 )
 def normalized_affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation recall and of affiliation precision rescaled from [1/2, 1] to [0, 1] (Zhong et al.).
 
     As `unbiased_affiliation_f1` with the bias fixed at 1/2, which is what random alarms reach where events are
     short against their zones. Equal to `NAff_F1` of the published code.
-
-    Parameters
-    ----------
-    y_true, y_pred, beta
-        As for `affiliation`.
-
-    Returns
-    -------
-    float
-        In [-1, 1]; 0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
 
     Examples
     --------

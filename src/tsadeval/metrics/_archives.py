@@ -24,11 +24,9 @@ from tsadeval.core import binning
 from tsadeval.core.define import prediction_metric, score_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import first_best, first_inside
-
-__all__ = ["nab_score", "ucr_accuracy"]
 
 # A_TP, A_FP and A_FN.
 PROFILES = {
@@ -37,7 +35,6 @@ PROFILES = {
     "reward_low_fn": (1.0, 0.11, 2.0),
 }
 
-CHECKS: dict[str, Check] = {"profile": OneOf(tuple(PROFILES)), "probation": Number(0, 1)}
 
 _PROBATION_ROWS = 5000  # a probation is a share of no more than the first so many rows
 _BLOCK = 1 << 16  # false alarms are weighed a block of points at a time: a long series needs no more memory
@@ -128,7 +125,7 @@ def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> 
     summary="Rewards early detection in each event and punishes every false alarm; 0 for no alarm, 100 for perfect.",
     undefined="y_true has no event (after the probation, if there is one)",
     references=("Lavin and Ahmad, Evaluating Real-Time Anomaly Detection Algorithms, ICMLA 2015",),
-    checks=CHECKS,
+    checks={"profile": OneOf(tuple(PROFILES)), "probation": Number(0, 1)},
     properties={"separable"},
     needs={"anomaly"},
     best=_best,
@@ -172,9 +169,7 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
 
 @score_metric(
     label="UCR accuracy",
-    range=(0.0, 1.0),
     summary="1 where the highest score is near an event, else 0; its mean over series is the accuracy of the archive.",
-    undefined="y_true has no event",
     references=("Wu and Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed, TKDE 2021",),
     checks={"slack": Number(0, integer=True)},
     properties={"affine", "monotone", "mirror"},

@@ -14,6 +14,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.parameters import F_CHECKS, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.metrics.counting import borders
 
 __all__ = ["channel_aware"]
 
@@ -99,7 +100,7 @@ def channel_aware(
         warn_undefined("channel_aware", "y_true has no anomalous point (no 1)")
         return PRF(math.nan, math.nan, math.nan)
     affected, alarmed = (
-        np.add.reduceat(_grouped(columns, subsystems), _borders(events), axis=0, dtype=np.int64)[::2] > 0
+        np.add.reduceat(_grouped(columns, subsystems), borders(events), axis=0, dtype=np.int64)[::2] > 0
         for columns in (truth, alarms)
     )
     right = np.count_nonzero(affected & alarmed, axis=1)
@@ -110,8 +111,3 @@ def channel_aware(
         warn_undefined("channel_aware (precision)", "y_pred has no alarm (no 1)")
         return PRF(math.nan, float(recall.mean()), f)
     return PRF(float(precision.mean()), float(recall.mean()), f)
-
-
-def _borders(events: Events) -> Any:
-    borders = np.column_stack([events.starts, events.stops]).ravel()
-    return borders[:-1] if borders[-1] == events.n else borders

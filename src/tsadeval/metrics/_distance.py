@@ -14,6 +14,7 @@ counts is the number of some fixed values that are at least v, and one sort of t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,21 +22,22 @@ import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import BETA, Check, Flag, Number, OneOf, Span, recall_weight
+from tsadeval.core.metric import PRF
+from tsadeval.core.parameters import BETA, Flag, Number, OneOf, Span, recall_weight
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import first_best, overlaps, ranges, widened, window_maxima
-
-__all__ = [
-    "absolute_detection_distance",
-    "average_detection_count",
-    "detection_accuracy_in_range",
-    "temporal_distance",
-    "time_tolerant",
-    "time_tolerant_f1",
-    "total_detected_in_range",
-    "weighted_detection_difference",
-]
+from tsadeval.metrics.counting import (
+    best_mean,
+    cheapest,
+    first_best,
+    level_ends,
+    overlaps,
+    owners,
+    points_inside,
+    ranges,
+    widened,
+    window_maxima,
+)
+from tsadeval.metrics.event_sweep import at_least
 
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
 _CEUR = "CEUR Workshop Proceedings, volume 1226, paper 31, 2014"
@@ -79,13 +81,10 @@ def _to_nearest(runs: Events) -> Floats:
 
 
 def _best_temporal_distance(data: Scoring, *, squared: bool) -> float:
-    ordered = data.descending
-    order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
+    order = np.ascontiguousarray(data.descending["position"])
     there = kernel.distances_left(order, data.truth.mask.view(np.uint8), squared)
     back = _to_nearest(data.events)[order]
-    total = there + np.cumsum(back * back if squared else back)
-    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
-    return float(scores[last][np.argmin(total[last])])
+    return cheapest(data, there + np.cumsum(back * back if squared else back))
 
 
 @prediction_metric(
@@ -93,8 +92,8 @@ def _best_temporal_distance(data: Scoring, *, squared: bool) -> float:
     range=(0.0, math.inf),
     summary="Sum of the distances from every anomalous point to the nearest alarm and from every alarm to the nearest "
     "anomalous point.",
-    undefined="y_true has no anomalous point",
     references=(_KOVACS,),
+    zero="labels and alarms agree",
     checks={"squared": Flag()},
     properties={"mirror"},
     needs={"anomaly"},
@@ -105,19 +104,13 @@ def temporal_distance(data: Prediction, *, squared: bool = False) -> float:
     """Sum of distances, in points, from labels to alarms and from alarms to labels. Lower is better.
 
     Every anomalous point adds its distance to the nearest alarm, and every alarm its distance to the nearest anomalous
-    point. Equals `TemporalDistance` of tsadmetrics at `distance=0`; at `distance=1` that one squares the two sums
-    instead of the distances.
+    point; without alarms every anomalous point counts the length of the series. Equals `TemporalDistance` of
+    tsadmetrics at `distance=0`; at `distance=1` that one squares the two sums instead of the distances.
 
     Parameters
     ----------
     squared : bool, default=False
         Square every distance.
-
-    Returns
-    -------
-    float
-        0 where labels and alarms agree. Without alarms every anomalous point counts the length of the series. NaN,
-        with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -137,17 +130,9 @@ def _off_center(points: Index, event: Index, events: Events) -> Floats:
 
 def _best_absolute_detection_distance(data: Scoring) -> float:
     events = data.events
-    points, event = np.flatnonzero(data.truth.mask), np.repeat(np.arange(len(events)), events.lengths)
-    v, sums, counts = _sums_from(data.scores[points], _off_center(points, event, events))
-    return float(v[first_best(-sums / counts)])
-
-
-def _sums_from(scores: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Distinct scores v, descending, and the sum of the weights and the number of points that score at least v."""
-    order = np.argsort(scores)[::-1]
-    scores, sums = scores[order], np.cumsum(weights[order])
-    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-    return scores[last], sums[last], (last + 1).astype(np.float64)
+    points = np.flatnonzero(data.truth.mask)
+    away = _off_center(points, owners(events), events)
+    return best_mean(data.scores[points], away, np.ones(len(points)), lower=True)
 
 
 @prediction_metric(
@@ -198,22 +183,23 @@ def _weights(points: Index, anomalous: Bools, events: Events, tolerance: int) ->
 
 
 def _best_weighted_detection_difference(data: Scoring, *, tolerance: int) -> float:
-    weights = _weights(np.arange(data.n), data.truth.mask, data.events, tolerance)
-    v, sums, _ = _sums_from(data.scores, weights)
-    return float(v[first_best(sums)])
+    order = data.descending["position"]
+    sums = np.cumsum(_weights(np.arange(data.n), data.truth.mask, data.events, tolerance)[order])
+    last = level_ends(data.descending["score"])
+    return float(data.scores[order[last]][first_best(sums[last])])
 
 
 @prediction_metric(
     label="Weighted difference",
     range=(-math.inf, math.inf),
     summary="Sum over alarms of a bell-shaped reward inside events and a penalty that grows with the distance outside.",
-    undefined="y_true has no anomalous point",
     references=(_KOVACS,),
     checks={"tolerance": Number(0, integer=True)},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_weighted_detection_difference,
     stream=None,
+    zero="there is no alarm",
 )
 def weighted_detection_difference(data: Prediction, *, tolerance: int = 5) -> float:
     """Rewards of alarms inside events less penalties of alarms outside.
@@ -227,11 +213,6 @@ def weighted_detection_difference(data: Prediction, *, tolerance: int = 5) -> fl
     tolerance : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 
-    Returns
-    -------
-    float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -244,9 +225,7 @@ def weighted_detection_difference(data: Prediction, *, tolerance: int = 5) -> fl
 
 @prediction_metric(
     label="Detection count",
-    range=(0.0, 1.0),
     summary="The share of an event that is alarmed, averaged over events.",
-    undefined="y_true has no event",
     references=(_CEUR,),
     properties={"mirror", "separable"},
     needs={"anomaly"},
@@ -265,16 +244,10 @@ def average_detection_count(data: Prediction) -> float:
     >>> te.metrics.average_detection_count([0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1])
     0.75
     """
-    pieces = overlaps(data.events, data.predicted)
-    hits = np.bincount(pieces.first, weights=pieces.stops - pieces.starts, minlength=len(data.events))
-    return float(np.mean(hits / data.events.lengths))
+    return float(np.mean(points_inside(data.events, data.predicted) / data.events.lengths))
 
-
-_UNDEFINED = "y_true has no anomalous point"
-_SCHARWACHTER = "Scharwächter and Müller, Statistical Evaluation of Anomaly Detectors for Sequences, 2020"
 
 POINTS = Span(0, integer=True)
-TOLERANT: dict[str, Check] = {"tolerance": POINTS, "beta": BETA}
 
 
 Tolerance = int | str  # a number of points, or a duration
@@ -282,11 +255,9 @@ Tolerance = int | str  # a number of points, or a duration
 
 def _around(data: Prediction | Scoring, runs: Events, tolerance: Tolerance) -> Events:
     """Return the points within `tolerance` of a run."""
-    return (
-        widened(runs, *data.setting.positions(tolerance, data.n))
-        if isinstance(tolerance, str)
-        else widened(runs, tolerance)
-    )
+    if isinstance(tolerance, str):
+        return widened(runs, *data.setting.positions(tolerance, data.n))
+    return widened(runs, tolerance)
 
 
 def _maxima(data: Scoring, tolerance: Tolerance) -> Floats:
@@ -300,20 +271,14 @@ def _near(data: Prediction, tolerance: Tolerance) -> int:
     return data.events.shared_points(_around(data, data.predicted, tolerance))
 
 
-def _tolerant(data: Prediction, tolerance: Tolerance, beta: float) -> PRF:
-    alarmed, anomalous = data.predicted.points, data.events.points
-    if anomalous == 0:
-        return PRF(0.0 if alarmed else np.nan, np.nan, np.nan)
-    precision = data.predicted.shared_points(_around(data, data.events, tolerance)) / alarmed if alarmed else np.nan
-    recall = _near(data, tolerance) / anomalous
-    return PRF(precision, recall, f_beta(precision, recall, beta))
-
-
-@takes_predictions(TOLERANT)
+@takes_predictions({"tolerance": POINTS, "beta": BETA})
 def time_tolerant(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1.0) -> PRF:
     """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
+    Parameters
+    ----------
+    tolerance : int or duration, default=5
+        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
 
     Examples
     --------
@@ -321,12 +286,10 @@ def time_tolerant(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1
     >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], tolerance=1)
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    return _tolerant(data, tolerance, beta)
-
-
-def _at_least(ascending: Floats, v: Floats) -> Floats:
-    """How many of some values are at least each v, as floats."""
-    return len(ascending) - np.searchsorted(ascending, v).astype(np.float64)
+    alarmed, anomalous = data.predicted.points, data.events.points
+    right = data.predicted.shared_points(_around(data, data.events, tolerance))
+    precision = right / alarmed if alarmed else math.nan
+    return PRF.of(precision, _near(data, tolerance) / anomalous if anomalous else math.nan, beta)
 
 
 def _best_time_tolerant_f1(data: Scoring, *, tolerance: Tolerance, beta: float) -> float:
@@ -336,40 +299,32 @@ def _best_time_tolerant_f1(data: Scoring, *, tolerance: Tolerance, beta: float) 
     near, far = np.sort(data.scores[zone]), np.sort(data.scores[~zone])
     # Between two scores of points near an event only false alarms are added.
     v = near[np.concatenate([near[1:] != near[:-1], [True]])][::-1]
-    right, found = _at_least(near, v), _at_least(detected, v)
+    right, found = at_least(near, v), at_least(detected, v)
     # F of right / alarms and found / all, with one division so that equal values are equal floats.
-    alarms = right + _at_least(far, v)
+    alarms = right + at_least(far, v)
     values = (1 + weight) * right * found / (weight * right * len(detected) + found * alarms)
     return float(v[first_best(values)])
 
 
 @prediction_metric(
     label="Time-tolerant F1",
-    range=(0.0, 1.0),
     summary="Point-wise F where labels and alarms that are at most `tolerance` points apart agree.",
-    undefined=_UNDEFINED,
-    references=(_SCHARWACHTER, "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"),
-    checks=TOLERANT,
+    references=(
+        "Scharwächter and Müller, Statistical Evaluation of Anomaly Detectors for Sequences, 2020",
+        "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024",
+    ),
+    like=time_tolerant,
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_time_tolerant_f1,
+    zero="no anomalous point is near an alarm",
 )
-def time_tolerant_f1(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1.0) -> float:
+def time_tolerant_f1(data: Prediction, /, **options: Any) -> float:
     """Point-wise F that forgives shifts of up to `tolerance` points.
 
     Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
     share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore`
     of tsadmetrics.
-
-    Parameters
-    ----------
-    tolerance : int or duration, default=5
-        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
-
-    Returns
-    -------
-    float
-        0 where no anomalous point is near an alarm. NaN, with an `UndefinedMetricWarning`, where there is none.
 
     Examples
     --------
@@ -378,14 +333,12 @@ def time_tolerant_f1(data: Prediction, *, tolerance: Tolerance = 5, beta: float 
     >>> [te.metrics.time_tolerant_f1(y_true, y_pred, tolerance=t) for t in (0, 1)]
     [0.0, 0.5]
     """
-    return _tolerant(data, tolerance, beta).f1
+    return time_tolerant.compute(data, **options).f1
 
 
 @prediction_metric(
     label="Detected in range",
-    range=(0.0, 1.0),
     summary="The share of anomalous points with an alarm at most `tolerance` points away.",
-    undefined=_UNDEFINED,
     references=(_KOVACS,),
     checks={"tolerance": POINTS},
     properties={"mirror"},
@@ -393,6 +346,7 @@ def time_tolerant_f1(data: Prediction, *, tolerance: Tolerance = 5, beta: float 
     # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
     best=lambda data, *, tolerance: float(_maxima(data, tolerance).min()),
     trivial_best=True,
+    zero="there is no alarm",
 )
 def total_detected_in_range(data: Prediction, *, tolerance: Tolerance = 5) -> float:
     """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
@@ -405,11 +359,6 @@ def total_detected_in_range(data: Prediction, *, tolerance: Tolerance = 5) -> fl
     ----------
     tolerance : int or duration, default=5
         The largest distance at which an anomalous point counts as detected, in points or as a duration.
-
-    Returns
-    -------
-    float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -426,16 +375,14 @@ def _best_accuracy(data: Scoring, *, tolerance: Tolerance, false: str) -> float:
     wrong = np.sort(data.scores[~right])
     # It can only grow where a detection is added; the highest threshold is best where all are equally bad.
     v = np.append(detected[np.concatenate([[True], detected[1:] != detected[:-1]])], data.high)[::-1]
-    found, alarms = _at_least(detected, v), _at_least(wrong, v)
+    found, alarms = at_least(detected, v), at_least(wrong, v)
     values = found / np.maximum(found + alarms, 1)
     return float(v[first_best(values)])
 
 
 @prediction_metric(
     label="Accuracy in range",
-    range=(0.0, 1.0),
     summary="Anomalous points with an alarm at most `tolerance` points away, as a share of these and the false alarms.",
-    undefined="y_true has no anomalous point, or y_pred no alarm",
     references=(_KOVACS,),
     checks={"tolerance": POINTS, "false": OneOf(("far", "all"))},
     properties={"mirror"},

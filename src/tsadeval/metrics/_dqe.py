@@ -28,8 +28,6 @@ from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number
 from tsadeval.metrics.counting import first_best, ranges
 
-__all__ = ["dqe", "sdqe"]
-
 _LI = (
     "Li et al., DQE: A Semantic-Aware Evaluation Metric for Time Series Anomaly Detection, arXiv 2603.06131, 2026 (the "
     "definition is that of the authors' repository, revision 055c23e)"
@@ -144,13 +142,12 @@ def _quality(events: Events, alarms: Events, near: int) -> float:
 
 @prediction_metric(
     label="SDQE",
-    range=(0.0, 1.0),
     summary="Quality of the detection of every event: captured, near misses, false alarms around it; averaged.",
-    undefined="y_true has no event",
     references=(_LI,),
     checks=NEAR,
     needs={"anomaly"},
     best=_best_sdqe,
+    zero="there is no alarm",
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
     """Compute the detection quality at one threshold: `dqe` of given alarms.
@@ -160,11 +157,6 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
-
-    Returns
-    -------
-    float
-        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no event.
 
     Examples
     --------
@@ -179,9 +171,7 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
 
 @score_metric(
     label="DQE",
-    range=(0.0, 1.0),
     summary="Quality of the detection of every event, averaged over events and evenly spaced thresholds.",
-    undefined="y_true has no event",
     references=(_LI,),
     checks={**NEAR, "n_thresholds": Number(1, _MOST, integer=True)},
     properties={"affine"},

@@ -29,7 +29,7 @@ from tsadeval.core.parameters import Check, Number
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined
 
-__all__ = ["EARSBreakdown", "ears", "ears_breakdown"]
+__all__ = ["EARSBreakdown"]
 
 CHECKS: dict[str, Check] = {
     "tolerance": Number(0, integer=True, none=True),
@@ -81,7 +81,6 @@ def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float,
     label="EARS",
     range=(-0.2606, 1.0),
     summary="How rare, among false alarms, the score level is at which each event is seen, and how early in it.",
-    undefined="y_true lacks one of the two classes",
     references=("The tsadeval developers, the hard suite of RankEval (docs/ears.md)",),
     checks=CHECKS,
     properties={"affine", "monotone"},

@@ -13,140 +13,46 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import BETA, F_CHECKS, Check, Number, OneOf, Span
+from tsadeval.core.metric import PRF
+from tsadeval.core.parameters import BETA, F_CHECKS, Number, OneOf, Span
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import (
     STATISTICS,
     UNITS,
     best_mean,
     best_of_values,
+    false_runs,
+    first_alarms,
     first_inside,
     merged,
     prf_of_counts,
     ranges,
     records,
     running_maxima,
+    true_points,
 )
 from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms, with_early
 
-__all__ = [
-    "adtqc",
-    "composite",
-    "composite_f1",
-    "detection_delay",
-    "early_detection_score",
-    "event",
-    "event_f1",
-    "false_alarms",
-    "latency_sparsity_f1",
-]
 
-EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
+def _detected(data: Prediction) -> int:
+    """Count the events with an alarm."""
+    return int(np.count_nonzero(first_alarms(data) < data.events.stops))
 
 
-class _EventCounts(NamedTuple):
-    """What the metrics here count on one prediction; `first` is the first alarm in each event (or its stop)."""
-
-    events: int
-    detected: int
-    runs: int
-    false_runs: int
-    first: Index
+def _with_recall(data: Prediction, precision: float, beta: float) -> PRF:
+    return PRF.of(precision, _detected(data) / len(data.events) if len(data.events) else math.nan, beta)
 
 
-def _counts(data: Prediction) -> _EventCounts:
-    return data.shared(("event_level", "counts"), lambda: _count(data))
-
-
-def _count(data: Prediction) -> _EventCounts:
-    events, predicted = data.events, data.predicted
-    first = np.minimum(first_inside(predicted, events.starts, events.stops), events.stops)
-    touched = first_inside(events, predicted.starts, predicted.stops) < predicted.stops
-    return _EventCounts(
-        events=len(events),
-        detected=int(np.count_nonzero(first < events.stops)),
-        runs=len(predicted),
-        false_runs=len(predicted) - int(np.count_nonzero(touched)),
-        first=first,
-    )
-
-
-def _true_points(data: Prediction) -> int:
-    """Count the predicted points that are anomalous."""
-    return data.shared(("event_level", "true points"), lambda: data.events.shared_points(data.predicted))
-
-
-def _prf(precision: float, count: _EventCounts, beta: float) -> PRF:
-    if count.events == 0:
-        return PRF(precision, math.nan, math.nan)
-    recall = count.detected / count.events
-    return PRF(precision, recall, f_beta(precision, recall, beta))
-
-
-def _event(data: Prediction, beta: float, variant: str) -> PRF:
-    count = _counts(data)
-    if count.runs == 0:
-        return _prf(math.nan, count, beta)
-    if variant == "runs":
-        return _prf((count.runs - count.false_runs) / count.runs, count, beta)
-    precision = count.detected / (count.detected + count.false_runs)
-    normal = data.judged - data.events.points
-    if variant == "discounted" and normal > 0:
-        precision *= 1 - (data.predicted.points - _true_points(data)) / normal
-    return _prf(precision, count, beta)
-
-
-@takes_predictions(EVENT_CHECKS)
+@takes_predictions({**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))})
 def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> PRF:
-    """Precision, recall and F of events. Options and definitions as for `event_f1`.
-
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
-
-    Examples
-    --------
-    >>> import tsadeval as te
-    >>> te.metrics.event([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
-    PRF(precision=0.5, recall=0.5, f1=0.5)
-    """
-    return _event(data, beta, variant)
-
-
-@prediction_metric(
-    label="Event-F1",
-    range=(0.0, 1.0),
-    summary="F of the share of events that are detected and the share of detections that are right.",
-    undefined="y_true has no event",
-    references=(
-        "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018",
-        "Sehili and Zhang, Multivariate Time Series Anomaly Detection: Fancy Algorithms and Flawed Evaluation "
-        "Methodology, TPCTC 2023",
-    ),
-    checks=EVENT_CHECKS,
-    properties={"mirror", "separable"},
-    needs={"anomaly"},
-    best=best_event_f1,
-    # An alarm everywhere is one run that touches every event.
-    trivial_best=lambda options: options["variant"] != "discounted",
-    version="r2",
-    sets={"recommended"},
-)
-def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
-    """F of event-wise precision and recall.
-
-    Recall is the share of events with at least one predicted point. "Event F1" is the name of several metrics
-    that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
-
-    Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
-    best value over all thresholds is always 1, and the rule "best" takes them at the threshold of the best point-wise
-    F1. "discounted" gives it 0, has a best threshold of its own, and "best" takes it there.
+    """Precision, recall and F of events. Definitions as for `event_f1`.
 
     Parameters
     ----------
@@ -158,10 +64,51 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
         "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
         not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
 
-    Returns
-    -------
-    float
-        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.event([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
+    PRF(precision=0.5, recall=0.5, f1=0.5)
+    """
+    runs, detected, false = len(data.predicted), _detected(data), false_runs(data)
+    if runs == 0:
+        return _with_recall(data, math.nan, beta)
+    if variant == "runs":
+        return _with_recall(data, (runs - false) / runs, beta)
+    precision = detected / (detected + false)
+    normal = data.judged - data.events.points
+    if variant == "discounted" and normal > 0:
+        precision *= 1 - (data.predicted.points - true_points(data)) / normal
+    return _with_recall(data, precision, beta)
+
+
+@prediction_metric(
+    label="Event-F1",
+    summary="F of the share of events that are detected and the share of detections that are right.",
+    references=(
+        "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018",
+        "Sehili and Zhang, Multivariate Time Series Anomaly Detection: Fancy Algorithms and Flawed Evaluation "
+        "Methodology, TPCTC 2023",
+    ),
+    like=event,
+    properties={"mirror", "separable"},
+    needs={"anomaly"},
+    best=best_event_f1,
+    # An alarm everywhere is one run that touches every event.
+    trivial_best=lambda options: options["variant"] != "discounted",
+    version="r2",
+    sets={"recommended"},
+    zero="no event is detected",
+)
+def event_f1(data: Prediction, /, **options: Any) -> float:
+    """F of event-wise precision and recall.
+
+    Recall is the share of events with at least one predicted point. "Event F1" is the name of several metrics
+    that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
+
+    Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
+    best value over all thresholds is always 1, and the rule "best" takes them at the threshold of the best point-wise
+    F1. "discounted" gives it 0, has a best threshold of its own, and "best" takes it there.
 
     Examples
     --------
@@ -173,19 +120,12 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
     >>> te.metrics.event_f1(y_true, y_pred, variant="runs")
     0.8
     """
-    return _event(data, beta, variant).f1
-
-
-def _composite(data: Prediction, beta: float) -> PRF:
-    points = data.predicted.points
-    return _prf(_true_points(data) / points if points else math.nan, _counts(data), beta)
+    return event.compute(data, **options).f1
 
 
 @takes_predictions(F_CHECKS)
 def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
-
-    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
 
     Examples
     --------
@@ -193,32 +133,27 @@ def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     >>> te.metrics.composite([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    return _composite(data, beta)
+    points = data.predicted.points
+    return _with_recall(data, true_points(data) / points if points else math.nan, beta)
 
 
 @prediction_metric(
     label="Composite-F1",
-    range=(0.0, 1.0),
     summary="F of point-wise precision and the share of events that are detected.",
-    undefined="y_true has no event",
     references=(
         "Garg et al., An Evaluation of Anomaly Detection and Diagnosis in Multivariate Time Series, TNNLS 2021",
     ),
-    checks=F_CHECKS,
+    like=composite,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=best_composite_f1,
+    zero="no event is detected",
 )
-def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
+def composite_f1(data: Prediction, /, **options: Any) -> float:
     """F of the share of predicted points that are anomalous and the share of events that are detected.
 
     Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
     anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
-
-    Returns
-    -------
-    float
-        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -226,7 +161,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     >>> round(te.metrics.composite_f1([0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]), 4)
     0.8
     """
-    return _composite(data, beta).f1
+    return composite.compute(data, **options).f1
 
 
 @prediction_metric(
@@ -273,7 +208,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
     """
-    first, events = _counts(data).first, data.events
+    first, events = first_alarms(data), data.events
     size, delays = data.setting.elapsed(unit, events.starts, first)
     if missed == "skip":
         delays = delays[first < events.stops]
@@ -286,7 +221,6 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     label="False alarms",
     range=(0.0, math.inf),
     summary="Alarm runs that touch no event, per 1,000 points of the series.",
-    undefined="never",
     references=("Hundman et al., KDD 2018 (the false positives of its segment-wise precision)",),
     checks={"per": Span(0, open_low=True), "early": Span(0, integer=True)},
     properties={"mirror"},
@@ -295,6 +229,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     trivial_best=True,
     version="r3",
     sets={"recommended"},
+    zero="every alarm run touches an event, or there is none",
 )
 def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str = 0) -> float:
     """Count the alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
@@ -311,11 +246,6 @@ def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str 
     early : int or duration, default=0
         Alarms so shortly before an event are warnings, and not false.
 
-    Returns
-    -------
-    float
-        0 where every alarm run touches an event, and where there is no alarm.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -326,7 +256,7 @@ def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str 
     >>> te.evaluate(y_true, y_pred=y_pred, metrics="false_alarms(per='h')", times=times)["false_alarms(per='h')"]
     1.0
     """
-    false = _counts(with_early(data, early)).false_runs
+    false = false_runs(with_early(data, early))
     if not isinstance(per, str):
         return per * (false / data.judged)  # in this order no number of points is too many
     size, _ = data.setting.positions(per, data.n)
@@ -359,9 +289,7 @@ def _best_latency_sparsity_f1(data: Scoring, *, batch: int, beta: float) -> floa
 
 @prediction_metric(
     label="LS-F1",
-    range=(0.0, 1.0),
     summary="F of batches of points, where an event is found from the first of its batches with an alarm on.",
-    undefined="y_true has no anomalous point",
     references=(
         "Abdulaal et al., Practical Approach to Asynchronous Multivariate Time Series Anomaly Detection and "
         "Localization, KDD 2021",
@@ -369,6 +297,7 @@ def _best_latency_sparsity_f1(data: Scoring, *, batch: int, beta: float) -> floa
     checks={"batch": Number(1, integer=True), "beta": BETA},
     needs={"anomaly"},
     best=_best_latency_sparsity_f1,
+    zero="no event is found",
 )
 def latency_sparsity_f1(data: Prediction, *, batch: int = 1, beta: float = 1.0) -> float:
     """Latency- and sparsity-aware F: an event counts as found from its first alarm on, in batches of points.
@@ -385,11 +314,6 @@ def latency_sparsity_f1(data: Prediction, *, batch: int = 1, beta: float = 1.0) 
     ----------
     batch : int, default=1
         Points of a batch.
-
-    Returns
-    -------
-    float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -420,9 +344,7 @@ def _windows(events: Events, share: float) -> tuple[Index, Index]:
 
 @prediction_metric(
     label="Early detection",
-    range=(0.0, 1.0),
     summary="How early in a window around the start of each event the first alarm comes, averaged over events.",
-    undefined="y_true has no event",
     references=("Buda et al., ADE: An ensemble approach for early anomaly detection, IM 2017",),
     checks={"share": Number(0, 1, open_low=True)},
     needs={"anomaly"},
@@ -493,7 +415,6 @@ def _allowances(events: Events) -> Index:
 
 @prediction_metric(
     label="ADTQC",
-    range=(0.0, 1.0),
     summary="Timing quality of the first alarm of every detected event: 1 at its start, less before and after.",
     undefined="no event is detected",
     references=("Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024",),

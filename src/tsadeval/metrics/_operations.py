@@ -21,6 +21,10 @@ from tsadeval.metrics.counting import (
     STATISTICS,
     UNITS,
     best_mean,
+    cheapest,
+    event_maxima,
+    false_runs,
+    first_alarms,
     first_best,
     first_inside,
     overlaps,
@@ -29,30 +33,16 @@ from tsadeval.metrics.counting import (
     running_maxima,
     sorted_normal,
 )
-from tsadeval.metrics.event_sweep import at_least, event_maxima, event_steps, swept_events, with_early
-
-__all__ = [
-    "alarm_episodes",
-    "alarming_precision",
-    "event_precision",
-    "event_recall",
-    "expected_cost",
-    "lead_time",
-    "time_in_alarm",
-    "time_to_recover",
-]
+from tsadeval.metrics.event_sweep import at_least, event_steps, swept_events, with_early
 
 _HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
 _KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
-EPISODES: dict[str, Check] = {"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)}
 EARLY: dict[str, Check] = {"early": Span(0, integer=True)}
 
 
 @prediction_metric(
     label="Event recall",
-    range=(0.0, 1.0),
     summary="The share of events with at least one alarm.",
-    undefined="y_true has no event",
     references=(_HUNDMAN,),
     checks=EARLY,
     properties={"mirror", "separable"},
@@ -79,9 +69,8 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
     """
-    events = with_early(data, early).events
-    first = first_inside(data.predicted, events.starts, events.stops)
-    return float(np.count_nonzero(first < events.stops)) / len(events)
+    data = with_early(data, early)
+    return float(np.count_nonzero(first_alarms(data) < data.events.stops)) / len(data.events)
 
 
 def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:
@@ -97,9 +86,7 @@ def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> f
 
 @prediction_metric(
     label="Event precision",
-    range=(0.0, 1.0),
     summary="The share of detections that are right: events that are detected against false alarm runs.",
-    undefined="y_pred has no alarm",
     references=(_HUNDMAN, _KOTOWSKI),
     checks={"variant": OneOf(("segments", "runs", "discounted")), **EARLY},
     properties={"mirror"},
@@ -149,7 +136,6 @@ def _best_alarming_precision(data: Scoring) -> float:
 
 @prediction_metric(
     label="Alarming precision",
-    range=(0.0, 1.0),
     summary="Detected events as a share of the alarm runs that touch them: 1 where every event has one alarm.",
     undefined="no event is detected",
     references=(_KOTOWSKI,),
@@ -204,21 +190,18 @@ def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) ->
 
 
 def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: int | str) -> float:
-    ordered = data.descending
-    order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
+    order = np.ascontiguousarray(data.descending["position"])
     gap, shortest, edges = _in_one_unit(data, merge_gap, min_duration)
-    counts = kernel.episode_counts(order, edges, gap, shortest)
-    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
-    return float(scores[last][np.argmin(counts[last])])
+    return cheapest(data, kernel.episode_counts(order, edges, gap, shortest))
 
 
 @prediction_metric(
     label="Alarm episodes",
     range=(0.0, math.inf),
     summary="The number of alarms an operator sees, once alarms close together are one and short ones are left out.",
-    undefined="never",
     references=(_HUNDMAN,),
-    checks=EPISODES,
+    zero="there is no alarm",
+    checks={"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)},
     properties={"mirror", "separable"},
     direction="lower",
     best=_best_alarm_episodes,
@@ -234,11 +217,6 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
         Alarm runs with at most so many quiet points (or so much time) between them are one episode.
     min_duration : int or duration, default=1
         Episodes that are shorter (after merging) are left out.
-
-    Returns
-    -------
-    float
-        The number, 0 without alarms.
 
     Examples
     --------
@@ -256,9 +234,7 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
 
 @prediction_metric(
     label="Time in alarm",
-    range=(0.0, 1.0),
     summary="The share of points that are alarmed.",
-    undefined="never",
     references=("van Rijsbergen, Information Retrieval, 1979 (the alarm rate, TP + FP over all)",),
     properties={"mirror", "exchangeable"},
     direction="lower",
@@ -266,17 +242,13 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
     best=lambda data: data.high,
     trivial_best=True,
     version="r3",
+    zero="there is no alarm",
 )
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.
 
     Where time stamps are given, a point weighs the time to the next one (at most 20 median steps: gaps in the data are
     not counted); else all points weigh the same.
-
-    Returns
-    -------
-    float
-        0 without alarms.
 
     Examples
     --------
@@ -336,7 +308,7 @@ def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     1.0
     """
     events, runs = data.events, data.predicted
-    seen = first_inside(runs, events.starts, events.stops) < events.stops
+    seen = first_alarms(data) < events.stops
     if not seen.any():
         raise UndefinedError("no event is detected, so there is nothing to recover from")
     # The run that lasts from inside the event to beyond it, if there is one.
@@ -394,11 +366,6 @@ def lead_time(data: Prediction, *, horizon: int | str = 100, unit: str = "points
     statistic : {"mean", "median", "p90", "max"}, default="mean"
         What is taken of the leads; "p90" is their 90th percentile.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event has a warning.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -441,7 +408,6 @@ def _best_expected_cost(data: Scoring, *, miss: float, false_alarm: float, delay
     label="Cost",
     range=(0.0, math.inf),
     summary="Sum of what missed events, false alarm runs and hours of delay cost.",
-    undefined="y_true has no event",
     references=(_FAWCETT,),
     checks={"miss": Number(0), "false_alarm": Number(0), "delay_per_hour": Number(0)},
     properties={"separable"},
@@ -468,22 +434,15 @@ def expected_cost(
     delay_per_hour : float, default=0.0
         Cost of every hour from the start of a detected event to its first alarm; needs `te.evaluate(..., times=...)`.
 
-    Returns
-    -------
-    float
-        The sum over the series. NaN, with an `UndefinedMetricWarning`, where there is no event.
-
     Examples
     --------
     >>> import tsadeval as te
     >>> te.metrics.expected_cost([0, 1, 1, 0, 0, 1, 0], [1, 0, 1, 0, 0, 0, 0], miss=5, false_alarm=2)
     7.0
     """
-    events, runs = data.events, data.predicted
-    first = first_inside(runs, events.starts, events.stops)
+    events, first = data.events, first_alarms(data)
     found = first < events.stops
-    false = int(np.count_nonzero(first_inside(events, runs.starts, runs.stops) >= runs.stops))
-    cost = float(miss) * int(np.count_nonzero(~found)) + float(false_alarm) * false
+    cost = float(miss) * int(np.count_nonzero(~found)) + float(false_alarm) * false_runs(data)
     if delay_per_hour > 0:
         stamps = data.setting.clock.stamps
         cost += delay_per_hour * float((stamps[first[found]] - stamps[events.starts[found]]).sum()) / SIZES["h"]

@@ -16,9 +16,9 @@ PATE-F1 their F for binary predictions, each averaged over pairs of buffer sizes
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,54 +29,24 @@ from tsadeval.core.define import prediction_metric, score_metric, takes_predicti
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, Check, recall_weight
+from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, pate_buffers, recall_weight
 from tsadeval.metrics.counting import first_best
-
-__all__ = ["pate", "pate_f1", "pate_prf"]
 
 Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
 
-PREDICTION_CHECKS: dict[str, Check] = {**PATE_BUFFER_CHECKS, "beta": BETA}
 
-
-class _Buffers(NamedTuple):
-    """The sizes of the buffers whose pairs are averaged, each with the number of times it counts."""
-
-    early: Counter[int]
-    delay: Counter[int]
-
-    @classmethod
-    def of(cls, n: int, early: int, delay: int, n_splits: int, include_zero: bool) -> _Buffers:
-        """Evenly spaced sizes up to the largest, rounded down; beyond n all are alike."""
-        steps = range(0 if include_zero else 1, int(n_splits) + 1)
-        return cls(*(Counter(min(int(size) * i // int(n_splits), n) for i in steps) for size in (early, delay)))
-
-    def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """(early, delay, weight); the weights add up to 1."""
-        total = self.early.total() * self.delay.total()
-        for early, early_times in self.early.items():
-            for delay, delay_times in self.delay.items():
-                yield early, delay, early_times * delay_times / total
-
-
-def _near(events: Events, of: _Buffers) -> tuple[Index, Index]:
+def _near(events: Events, early: int, delay: int) -> tuple[Index, Index]:
     """Return the events with the widest zones around them: no other points can be hits or misses."""
-    stops = np.minimum(events.stops + max(of.delay), np.append(events.starts[1:], events.n))
-    return np.maximum(events.starts - max(of.early), np.append(0, stops[:-1])), stops
+    stops = np.minimum(events.stops + min(delay, events.n), np.append(events.starts[1:], events.n))
+    return np.maximum(events.starts - min(early, events.n), np.append(0, stops[:-1])), stops
 
 
-class _Weights:
-    """Misses at every level, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
-
-    def __init__(self, bins: Levels, levels: int, events: Events):
-        self._bins, self._borders = bins, (events.starts, events.stops)
-        self._found, self.missed, self._detected = kernel.misses(bins, *self._borders, levels)
-
-    def hit(self, early: int, delay: int) -> Floats:
-        weights: Floats = kernel.hits(self._bins, self._detected, self._found, *self._borders, early, delay)
-        return weights
+def _weights(bins: Levels, levels: int, events: Events) -> tuple[Callable[[int, int], Floats], Floats]:
+    """Return hits at every level, of any pair of buffer sizes, and misses, which do not depend on the buffers."""
+    found, missed, detected = kernel.misses(bins, events.starts, events.stops, levels)
+    return partial(kernel.hits, bins, detected, found, events.starts, events.stops), missed
 
 
 def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bool) -> Index:
@@ -106,9 +76,7 @@ def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bo
 
 @score_metric(
     label="PATE",
-    range=(0.0, 1.0),
     summary="Area under a precision-recall curve that credits alarms near events and charges late detection.",
-    undefined="y_true lacks one of the two classes",
     references=_REFERENCES,
     checks=PATE_CHECKS,
     properties={"affine"},
@@ -130,7 +98,8 @@ def pate(
     The definition is that of the authors' package `PATE` 0.1.1, whose defaults these are: `early` is its
     `e_buffer`, `delay` its `d_buffer`, `n_splits` its `num_splits_MaxBuffer`, `n_thresholds` its
     `num_desired_thresholds` (None is `Big_Data=False`); `include_zero` and `drop_intermediate` are called the
-    same. A point of the curve whose recall is below that of the last point kept is left out.
+    same. A point of the curve whose recall is below that of the last point kept is left out. Without normal points
+    precision would be 1 throughout, whatever the scores: the value is undefined.
 
     Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
     score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
@@ -155,12 +124,6 @@ def pate(
         Keep only the smallest and the largest score, the scores of anomalous points and, for each of those, the
         next larger score. False keeps all distinct scores.
 
-    Returns
-    -------
-    float
-        Between 0 and 1. NaN, with an `UndefinedMetricWarning`, where y_true has one class only (with
-        nothing but anomalies precision is 1 throughout, whatever the scores).
-
     Examples
     --------
     >>> import tsadeval as te
@@ -170,20 +133,17 @@ def pate(
     >>> round(te.metrics.pate(y_true, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0], early=2, delay=2), 6)
     0.755417
     """
-    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
     first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
     thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
-    bins = binning.levels_of(data.scores, thresholds, *_near(data.events, buffers))
-    weights = _Weights(bins, len(thresholds), data.events)
-    return math.fsum(
-        times * kernel.area(weights.hit(*pair), weights.missed, alarms) for *pair, times in buffers.pairs()
-    )
+    bins = binning.levels_of(data.scores, thresholds, *_near(data.events, early, delay))
+    hit, missed = _weights(bins, len(thresholds), data.events)
+    buffers = pate_buffers(data.n, early, delay, n_splits, include_zero)
+    return math.fsum(times * kernel.area(hit(*pair), missed, alarms) for *pair, times in buffers)
 
 
 def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
-    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
     # Alarms elsewhere only lower the value, so the best threshold is the score of a point of an event or a zone.
-    starts, stops = _near(data.events, buffers)
+    starts, stops = _near(data.events, early, delay)
     edges = np.zeros(data.n + 1, np.int8)
     edges[starts] += 1
     edges[stops] -= 1
@@ -191,60 +151,15 @@ def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, inclu
     thresholds = np.unique(data.scores[near])[::-1].copy()
     bins = binning.levels_of(data.scores, thresholds)
     alarms = np.cumsum(np.bincount(bins, minlength=len(thresholds)))[: len(thresholds)]
-    weights, weight = _Weights(bins, len(thresholds), data.events), recall_weight(beta)
+    (hit, missed), weight = _weights(bins, len(thresholds), data.events), recall_weight(beta)
     values = np.zeros(len(thresholds))
-    for *pair, times in buffers.pairs():
-        hit = weights.hit(*pair)
-        values += times * ((1 + weight) * hit / (weight * (hit + weights.missed) + alarms))
+    for *pair, times in pate_buffers(data.n, early, delay, n_splits, include_zero):
+        hits = hit(*pair)
+        values += times * ((1 + weight) * hits / (weight * (hits + missed) + alarms))
     return float(thresholds[first_best(values)])
 
 
-@prediction_metric(
-    label="PATE-F1",
-    range=(0.0, 1.0),
-    summary="F of a precision and recall that credit alarms near events and charge late detection.",
-    undefined="y_true has no anomalous point",
-    references=_REFERENCES,
-    checks=PREDICTION_CHECKS,
-    needs={"anomaly"},
-    best=_best_pate_f1,
-    stream=None,
-)
-def pate_f1(
-    data: Prediction,
-    *,
-    early: int = 100,
-    delay: int = 100,
-    n_splits: int = 1,
-    include_zero: bool = True,
-    beta: float = 1.0,
-) -> float:
-    """PATE of binary predictions: the mean over pairs of buffer sizes of the F of its precision and recall.
-
-    The definition is that of the authors' package `PATE` 0.1.1 with `binary_scores=True`, which has `beta=1`.
-
-    Parameters
-    ----------
-    early, delay, n_splits, include_zero
-        The pairs of buffer sizes, as for `pate`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; 0 where nothing is predicted. NaN, with an `UndefinedMetricWarning`, where y_true has no
-        anomaly.
-
-    Examples
-    --------
-    >>> import tsadeval as te
-    >>> y_true = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
-    >>> round(te.metrics.pate_f1(y_true, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0], early=2, delay=2), 6)
-    0.701754
-    """
-    return _prf(data, early, delay, n_splits, include_zero, beta).f1
-
-
-@takes_predictions(PREDICTION_CHECKS)
+@takes_predictions({**PATE_BUFFER_CHECKS, "beta": BETA})
 def pate_prf(
     data: Prediction,
     *,
@@ -254,10 +169,15 @@ def pate_prf(
     include_zero: bool = True,
     beta: float = 1.0,
 ) -> PRF:
-    """PATE's precision, recall and F of binary predictions. Options as for `pate_f1`.
+    """PATE's precision, recall and F of binary predictions. Definition as for `pate_f1`.
 
     Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
-    the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
+    the mean precision and recall. Without anomalies precision is NaN as well.
+
+    Parameters
+    ----------
+    early, delay, n_splits, include_zero
+        The pairs of buffer sizes, as for `pate`.
 
     Examples
     --------
@@ -270,19 +190,39 @@ def pate_prf(
     """
     if not data.truth.has(1):
         return PRF(math.nan, math.nan, math.nan)
-    return _prf(data, early, delay, n_splits, include_zero, beta)
-
-
-def _prf(data: Prediction, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> PRF:
     if not data.alarms.has(1):
         return PRF(math.nan, 0.0, 0.0)
-    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
-    weights = _Weights(np.subtract(1, data.alarms.mask, dtype=np.int32), 1, data.events)
-    alarms, missed = data.predicted.points, float(weights.missed[0])
+    hit, missed = _weights(np.subtract(1, data.alarms.mask, dtype=np.int32), 1, data.events)
+    alarms, misses = data.predicted.points, float(missed[0])
     means = [0.0, 0.0, 0.0]
-    for *pair, times in buffers.pairs():
-        hit = float(weights.hit(*pair)[0])
-        precision, recall = hit / alarms, hit / (hit + missed)
+    for *pair, times in pate_buffers(data.n, early, delay, n_splits, include_zero):
+        hits = float(hit(*pair)[0])
+        precision, recall = hits / alarms, hits / (hits + misses)
         for i, value in enumerate((precision, recall, f_beta(precision, recall, beta))):
             means[i] += times * value
     return PRF(*means)
+
+
+@prediction_metric(
+    label="PATE-F1",
+    summary="F of a precision and recall that credit alarms near events and charge late detection.",
+    references=_REFERENCES,
+    zero="nothing is predicted",
+    like=pate_prf,
+    needs={"anomaly"},
+    best=_best_pate_f1,
+    stream=None,
+)
+def pate_f1(data: Prediction, /, **options: Any) -> float:
+    """PATE of binary predictions: the mean over pairs of buffer sizes of the F of its precision and recall.
+
+    The definition is that of the authors' package `PATE` 0.1.1 with `binary_scores=True`, which has `beta=1`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    >>> round(te.metrics.pate_f1(y_true, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0], early=2, delay=2), 6)
+    0.701754
+    """
+    return pate_prf.compute(data, **options).f1

@@ -20,27 +20,30 @@ that adjusts its event. So the sweep over all thresholds is that of point-wise F
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
-from tsadeval.core.define import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, shared, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf, recall_weight
 from tsadeval.metrics.counting import (
     best_of_values,
+    borders,
+    event_maxima,
     f_of_counts,
     overlaps,
+    owners,
+    points_inside,
     prf_of_counts,
     sorted_normal,
     widened,
     window_maxima,
 )
 
-__all__ = ["balanced_f1_pa", "f1_pa", "f1_pa_delay", "f1_pa_k", "f1_pa_kl", "pa_k_auc", "point_adjusted", "reduced_f1"]
-
-_UNDEFINED = "y_true has no anomalous point"
 _XU = "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs, WWW 2018"
 _KIM = "Kim et al., Towards a rigorous evaluation of time-series anomaly detection, AAAI 2022"
 _REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019"
@@ -50,22 +53,10 @@ _POWERS_OF_3 = 3 ** np.arange(40, dtype=np.int64)
 _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
 
 
+@shared
 def _hits(data: Prediction) -> Index:
     """Count the alarmed points of each event."""
-
-    def make() -> Index:
-        events, alarms = data.events, data.predicted
-        before = np.append(0, np.cumsum(alarms.lengths))
-
-        def alarmed(place: Index) -> Index:
-            """Count the alarmed points in front of each place."""
-            run = np.searchsorted(alarms.starts, place)  # so many runs begin in front of it
-            beyond = np.append(0, alarms.stops)[run] - place
-            return np.asarray(before[run] - np.maximum(beyond, 0))
-
-        return alarmed(events.stops) - alarmed(events.starts)
-
-    return data.shared(("point_adjusted",), make)
+    return points_inside(data.events, data.predicted)
 
 
 def _false(data: Prediction) -> int:
@@ -78,14 +69,11 @@ def _reduced_lengths(lengths: Index) -> Index:
     return np.searchsorted(_POWERS_OF_3, lengths + 3, side="right") - 1
 
 
-def _maxima(data: Scoring, reach: int | None = None) -> Floats:
-    """Return the highest score of each event, or of its first `reach` points."""
+def _early_maxima(data: Scoring, reach: int) -> Floats:
+    """Return the highest score of the first `reach` points of each event."""
     events = data.events
-    stops = events.stops if reach is None else events.starts + np.minimum(events.lengths, reach)
-    borders = np.column_stack([events.starts, stops]).ravel()
-    if borders[-1] == data.n:  # the last piece ends there anyway, and reduceat takes no index beyond the data
-        borders = borders[:-1]
-    return np.maximum.reduceat(data.scores, borders)[::2]
+    early = Events(events.starts, events.starts + np.minimum(events.lengths, reach), data.n)
+    return np.maximum.reduceat(data.scores, borders(early))[::2]
 
 
 def _best(
@@ -102,33 +90,14 @@ def _best(
     """Return the threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
     lengths = data.events.lengths
-    v: float = kernel.best_adjusted(
-        scores[order],
-        order if of_event is None else of_event[order],
-        sorted_normal(data),
-        lengths,
-        lengths if worth is None else worth,
-        shares,
-        strict,
-        np.ones(1) if weights is None else weights,
-        recall_weight(beta),
-    )
-    return v
-
-
-def _owners(events: Events) -> Index:
-    """For every anomalous point, in time order, the number of its event."""
-    return np.repeat(np.arange(len(events)), events.lengths)
+    found = scores[order], order if of_event is None else of_event[order], sorted_normal(data)
+    how = shares, strict, np.ones(1) if weights is None else weights, recall_weight(beta)
+    return float(kernel.best_adjusted(*found, lengths, lengths if worth is None else worth, *how))
 
 
 @takes_predictions(F_CHECKS)
 def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Precision, recall and F after point adjustment: one alarm finds the whole event.
-
-    Returns
-    -------
-    PRF
-        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
 
     Examples
     --------
@@ -142,26 +111,20 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
 
 @prediction_metric(
     label="F1-PA",
-    range=(0.0, 1.0),
     summary="Point-wise F after point adjustment: one alarm finds the whole event.",
-    undefined=_UNDEFINED,
     references=(_XU,),
-    checks=F_CHECKS,
+    like=point_adjusted,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
-    best=lambda data, *, beta: _best(data, _maxima(data), beta=beta),
+    best=lambda data, *, beta: _best(data, event_maxima(data), beta=beta),
+    zero="no event is found",
 )
-def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
+def f1_pa(data: Prediction, /, **options: Any) -> float:
     """F after point adjustment: an event with an alarm in it counts as alarmed throughout.
 
     Equals `PointadjustedFScore` of tsadmetrics, and F1-PA of the code published with CCE except where the
     first point of the series is anomalous (that code never adjusts it).
-
-    Returns
-    -------
-    float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -169,7 +132,7 @@ def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
     >>> te.metrics.f1_pa([1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0])
     0.75
     """
-    return point_adjusted.compute(data, beta=beta).f1
+    return point_adjusted.compute(data, **options).f1
 
 
 _K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}
@@ -190,19 +153,18 @@ def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> 
 
 def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> float:
     scores = data.scores[data.truth.mask]
-    return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
+    return _best(data, scores, owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
 
 @prediction_metric(
     label="F1-PA%K",
-    range=(0.0, 1.0),
     summary="Point-wise F after adjusting the events of which at least a share k is alarmed.",
-    undefined=_UNDEFINED,
     references=(_KIM,),
     checks={"k": Number(0, 1), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), strict, None, beta),
+    zero="no anomalous point is alarmed",
 )
 def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
     """F after PA%K: an event counts as alarmed throughout only if at least a share k of its points is.
@@ -217,11 +179,6 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-
-    Returns
-    -------
-    float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
 
     Examples
     --------
@@ -251,14 +208,13 @@ def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bo
 
 @prediction_metric(
     label="PA%K-AUC",
-    range=(0.0, 1.0),
     summary="Area under F1-PA%K over the required share k from 0 to 1.",
-    undefined=_UNDEFINED,
     references=(_KIM,),
     checks={"n_values": Number(2, 10_000, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_pa_k_auc,
+    zero="no anomalous point is alarmed",
 )
 def pa_k_auc(
     data: Prediction,
@@ -284,11 +240,6 @@ def pa_k_auc(
     strict : bool, default=False
         Ask for more than the share k, not just for k.
 
-    Returns
-    -------
-    float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -304,14 +255,13 @@ def pa_k_auc(
 
 @prediction_metric(
     label="F1-PA delay",
-    range=(0.0, 1.0),
     summary="Point-wise F where an event is found whole if an alarm comes early enough in it, else missed whole.",
-    undefined=_UNDEFINED,
     references=(_REN, _XU),
     checks={"max_delay": Number(0, integer=True), "beta": BETA},
     properties={"separable"},
     needs={"anomaly"},
-    best=lambda data, *, max_delay, beta: _best(data, _maxima(data, min(max_delay, data.n) + 1), beta=beta),
+    best=lambda data, *, max_delay, beta: _best(data, _early_maxima(data, min(max_delay, data.n) + 1), beta=beta),
+    zero="no event is found in time",
 )
 def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> float:
     """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
@@ -325,12 +275,6 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
     ----------
     max_delay : int, default=7
         The longest delay at which an event still counts as found, in points.
-
-    Returns
-    -------
-    float
-        0 where no event is found in time. NaN, with an `UndefinedMetricWarning`, where there is no anomalous
-        point.
 
     Examples
     --------
@@ -350,15 +294,14 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
 
 @prediction_metric(
     label="Reduced-F1",
-    range=(0.0, 1.0),
     summary="F after point adjustment where an event counts for the logarithm of its length.",
-    undefined=_UNDEFINED,
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
     checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
-    best=lambda data, *, beta: _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta),
+    best=lambda data, *, beta: _best(data, event_maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta),
+    zero="no event is found",
 )
 def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F after point adjustment, with long events reduced: one of length L counts as floor(log_3(L + 3)) points.
@@ -367,11 +310,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     long event cannot outweigh many false alarms as it does in `f1_pa`. Equals Reduced-F1 of the code published
     with CCE, except for the logarithm of L = 240 and the like (4 points there, 5 here) and for an event at the
     very start of the series, which that code does not adjust.
-
-    Returns
-    -------
-    float
-        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -382,19 +320,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     worth = _reduced_lengths(data.events.lengths)
     found = int(worth[_hits(data) > 0].sum())
     return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
-
-
-KL_CHECKS: dict[str, Check] = {"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA}
-BALANCED_CHECKS: dict[str, Check] = {
-    "width": Number(0, integer=True),
-    "form": OneOf(("asymmetric", "symmetric", "false")),
-    "beta": BETA,
-}
-
-
-def _of_events(events: Events, per_event: Floats) -> Floats:
-    """Return a value of each event, for each of its points."""
-    return np.repeat(per_event, events.lengths)
 
 
 def _hits_needed(lengths: Index, k: float) -> Index:
@@ -408,24 +333,22 @@ def _best_f1_pa_kl(data: Scoring, *, k: float, reach: int, beta: float) -> float
     events, anomalous = data.events, data.truth.mask
     scores = data.scores[anomalous]
     starts = np.cumsum(events.lengths) - events.lengths
-    owner = np.repeat(np.arange(len(events)), events.lengths)
-    descending = np.lexsort((-scores, owner))
+    descending = np.lexsort((-scores, owners(events)))
     adjusts = scores[descending][starts + _hits_needed(events.lengths, k) - 1]
     nearby = window_maxima(scores, reach, starts)
-    found_from = np.maximum(scores, np.minimum(_of_events(events, adjusts), nearby))
+    found_from = np.maximum(scores, np.minimum(np.repeat(adjusts, events.lengths), nearby))
     return best_of_values(found_from, data.scores[~anomalous], beta)
 
 
 @prediction_metric(
     label="F1-PA%K-L",
-    range=(0.0, 1.0),
     summary="Point-wise F where, in events of which a share k is alarmed, points near an alarm count as alarmed.",
-    undefined=_UNDEFINED,
     references=("PA%K-L: Sensors 24 (16), 5310, 2024",),
-    checks=KL_CHECKS,
+    checks={"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_f1_pa_kl,
+    zero="no anomalous point is alarmed",
 )
 def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 1.0) -> float:
     """F after a point adjustment that is limited in two ways: PA%K-L.
@@ -441,11 +364,6 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
     reach : int, default=1
         How many points before and after an alarm count as alarmed, within its event.
 
-    Returns
-    -------
-    float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -454,16 +372,14 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
     [0.5455, 0.7692]
     """
     events = data.events
-    pieces = overlaps(events, data.predicted)
-    lengths = pieces.stops - pieces.starts
-    hits = np.bincount(pieces.first, weights=lengths, minlength=len(events)).astype(np.int64)
+    pieces, hits = overlaps(events, data.predicted), _hits(data)
     adjusted = (hits > 0) & (hits / events.lengths >= k)
     near = min(reach, data.n) * adjusted[pieces.first]
     starts = np.maximum(pieces.starts - near, events.starts[pieces.first])
     stops = np.minimum(pieces.stops + near, events.stops[pieces.first])
     twice = np.maximum(stops[:-1] - starts[1:], 0)  # only pieces of the same event can reach each other
     found = int(np.sum(stops - starts) - np.sum(twice))
-    return prf_of_counts(found, data.predicted.points - int(lengths.sum()), events.points, beta).f1
+    return prf_of_counts(found, _false(data), events.points, beta).f1
 
 
 def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -> float:
@@ -472,21 +388,23 @@ def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -
     nearby = window_maxima(scores, width)
     found_from = nearby[anomalous]
     if form != "symmetric":
-        of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
-        found_from = np.maximum(found_from, _of_events(data.events, of_runs[1 - data.truth.first :: 2]))
+        found_from = np.maximum(found_from, np.repeat(event_maxima(data), data.events.lengths))
     return best_of_values(found_from, nearby[~anomalous], beta)
 
 
 @prediction_metric(
     label="Balanced F1-PA",
-    range=(0.0, 1.0),
     summary="Point-wise F where detected events are adjusted and every alarm is widened, so that false ones cost more.",
-    undefined=_UNDEFINED,
     references=("Bhattacharya et al., Towards Unbiased Evaluation of Time-series Anomaly Detector, 2024",),
-    checks=BALANCED_CHECKS,
+    checks={
+        "width": Number(0, integer=True),
+        "form": OneOf(("asymmetric", "symmetric", "false")),
+        "beta": BETA,
+    },
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_balanced_f1_pa,
+    zero="no anomalous point is reached",
 )
 def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric", beta: float = 1.0) -> float:
     """F after balanced point adjustment: false alarms are widened as well, so that they weigh more.
@@ -503,11 +421,6 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
     form : {"asymmetric", "symmetric", "false"}, default="asymmetric"
         What is adjusted and what is widened.
 
-    Returns
-    -------
-    float
-        0 where no anomalous point is reached. NaN, with an `UndefinedMetricWarning`, where there is none.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -522,10 +435,8 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
         wide = widened(Events(outside.starts, outside.stops, data.n), width)
     else:
         wide = widened(alarms, width)
-    pieces = overlaps(events, wide)
-    hits = np.bincount(pieces.first, weights=pieces.stops - pieces.starts, minlength=len(events)).astype(np.int64)
+    hits = points_inside(events, wide)
     false = wide.points - int(hits.sum())
     if form != "symmetric":
-        detected = overlaps(events, alarms).first
-        hits[detected] = events.lengths[detected]
+        hits = np.where(_hits(data) > 0, events.lengths, hits)
     return prf_of_counts(int(hits.sum()), false, events.points, beta).f1

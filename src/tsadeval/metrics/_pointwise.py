@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,34 +13,16 @@ from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
-
-__all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
+from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, prf_of_counts, true_points
 
 _RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
 
 
-class _Confusion(NamedTuple):
-    """The four counts; `found` and `false` are alarms, `missed` and `quiet` are not."""
-
-    found: int
-    false: int
-    missed: int
-    quiet: int
-
-
-def _confusion(data: Prediction) -> _Confusion:
-    def make() -> _Confusion:
-        found = data.events.shared_points(data.predicted)
-        false, missed = data.predicted.points - found, data.events.points - found
-        return _Confusion(found, false, missed, data.n - found - false - missed)
-
-    return data.shared(("pointwise",), make)
-
-
-def _prf(data: Prediction, beta: float = 1.0) -> PRF:
-    counts = _confusion(data)
-    return prf_of_counts(counts.found, counts.false, data.events.points, beta)
+def _confusion(data: Prediction) -> tuple[int, int, int, int]:
+    """Count the points: alarms that are right and that are false; without alarm, those missed and those normal."""
+    found = true_points(data)
+    false, missed = data.predicted.points - found, data.events.points - found
+    return found, false, missed, data.n - found - false - missed
 
 
 # What shuffled alarms get. Their number stays, so each of these is linear in the points found, and the expected
@@ -49,6 +31,11 @@ def _chance_f1(data: Prediction, *, beta: float) -> float:
     anomalous, alarmed = data.events.points, data.predicted.points
     found = anomalous * alarmed / data.n
     return float(f_of_counts(found, alarmed - found, anomalous, beta))
+
+
+def _best_f1(data: Scoring, *, beta: float) -> float:
+    points = curve(data)  # all other thresholds are worse than one of these
+    return float(points.scores[first_best(f_of_counts(points.found, points.false, data.events.points, beta))])
 
 
 def _chance_accuracy(data: Prediction) -> float:
@@ -83,25 +70,19 @@ def _best_mcc(data: Scoring) -> float:
 def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, recall and F at once.
 
-    Returns
-    -------
-    PRF
-        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
-
     Examples
     --------
     >>> import tsadeval as te
     >>> te.metrics.point([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     PRF(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
     """
-    return _prf(data, beta)
+    found, false, *_ = _confusion(data)
+    return prf_of_counts(found, false, data.events.points, beta)
 
 
 @prediction_metric(
     label="Precision",
-    range=(0.0, 1.0),
     summary="The share of alarmed points that are anomalous.",
-    undefined="y_pred has no alarm",
     references=(_RIJSBERGEN,),
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.events.points / data.n,
@@ -118,14 +99,12 @@ def precision(data: Prediction) -> float:
     >>> te.metrics.precision([0, 1, 1, 1, 0, 1], [1, 1, 0, 0, 0, 0])
     0.5
     """
-    return _prf(data).precision
+    return point.compute(data).precision
 
 
 @prediction_metric(
     label="Recall",
-    range=(0.0, 1.0),
     summary="The share of anomalous points that are alarmed.",
-    undefined="y_true has no anomalous point",
     references=(_RIJSBERGEN,),
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.predicted.points / data.n,
@@ -142,29 +121,23 @@ def recall(data: Prediction) -> float:
     >>> te.metrics.recall([0, 1, 1, 1, 0, 1], [1, 1, 0, 0, 0, 0])
     0.25
     """
-    return _prf(data).recall
+    return point.compute(data).recall
 
 
 @prediction_metric(
     label="F1",
-    range=(0.0, 1.0),
     summary="Harmonic mean of point-wise precision and recall.",
-    undefined="y_true has no anomalous point",
     references=(_RIJSBERGEN,),
-    checks=F_CHECKS,
+    like=point,
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},
     sets={"paper", "recommended"},
-    best=lambda data, *, beta: float(curve(data).scores[first_best(point_f(data, beta))]),
+    best=_best_f1,
+    zero="no anomalous point is alarmed",
 )
-def f1(data: Prediction, *, beta: float = 1.0) -> float:
+def f1(data: Prediction, /, **options: Any) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
-
-    Returns
-    -------
-    float
-        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
 
     Examples
     --------
@@ -172,14 +145,12 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     >>> te.metrics.f1([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     0.5714285714285714
     """
-    return _prf(data, beta).f1
+    return point.compute(data, **options).f1
 
 
 @prediction_metric(
     label="Accuracy",
-    range=(0.0, 1.0),
     summary="The share of points that are alarmed and anomalous or neither.",
-    undefined="never",
     references=(_RIJSBERGEN,),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=_chance_accuracy,
@@ -198,15 +169,13 @@ def accuracy(data: Prediction) -> float:
     >>> te.metrics.accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     0.5
     """
-    counts = _confusion(data)
-    return (counts.found + counts.quiet) / data.n
+    found, _, _, quiet = _confusion(data)
+    return (found + quiet) / data.n
 
 
 @prediction_metric(
     label="Balanced accuracy",
-    range=(0.0, 1.0),
     summary="The mean of the shares of anomalous points that are alarmed and of normal points that are not.",
-    undefined="y_true lacks one of the two classes",
     references=("Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010",),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.5,
@@ -216,10 +185,7 @@ def accuracy(data: Prediction) -> float:
 def balanced_accuracy(data: Prediction) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
-    Returns
-    -------
-    float
-        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+    Uninformative alarms get 0.5.
 
     Examples
     --------
@@ -227,9 +193,8 @@ def balanced_accuracy(data: Prediction) -> float:
     >>> te.metrics.balanced_accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     0.5
     """
-    counts = _confusion(data)
-    anomalous = data.events.points
-    return (counts.found / anomalous + counts.quiet / (data.n - anomalous)) / 2
+    found, false, missed, quiet = _confusion(data)
+    return (found / (found + missed) + quiet / (quiet + false)) / 2
 
 
 @prediction_metric(

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Check, Number, OneOf, recall_weight
-
-__all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
+from tsadeval.metrics.counting import descent
 
 _BIASES = ("flat", "front", "middle", "back")
 _REFERENCES = ("Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018",)
@@ -31,12 +31,6 @@ SIDE_CHECKS: dict[str, Check] = {
     "alpha": Number(0, 1),
     "bias": OneOf(_BIASES),
     "cardinality": OneOf(("one", "reciprocal")),
-}
-CHECKS: dict[str, Check] = {
-    **SIDE_CHECKS,
-    "precision_alpha": Number(0, 1),
-    "precision_bias": OneOf((*_BIASES, None)),
-    "beta": BETA,
 }
 
 
@@ -59,53 +53,24 @@ def _best_f(
     objective: str = "f",
 ) -> float:
     """Return the best threshold for an objective: F, or one of its two parts."""
-    threshold: float = kernel.best_threshold(
-        data.scores,
-        data.descending["score"],
-        data.descending["position"],
-        data.events.starts,
-        data.events.stops,
-        alpha,
-        bias,
-        precision_alpha,
-        precision_bias or bias,
-        cardinality == "reciprocal",
-        recall_weight(beta),
-        objective,
-    )
-    return threshold
+    how = alpha, bias, precision_alpha, precision_bias or bias, cardinality == "reciprocal", recall_weight(beta)
+    return float(kernel.best_threshold(data.scores, *descent(data), *how, objective))
 
 
 def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinality: str) -> float:
     """Return the best threshold for precision or recall; the other one's options do not matter."""
-    return _best_f(
-        data,
-        alpha=alpha,
-        precision_alpha=alpha,
-        bias=bias,
-        precision_bias=bias,
-        cardinality=cardinality,
-        beta=1.0,
-        objective=objective,
-    )
+    other: dict[str, Any] = {"precision_alpha": alpha, "precision_bias": bias, "beta": 1.0}
+    return _best_f(data, alpha=alpha, bias=bias, cardinality=cardinality, objective=objective, **other)
 
 
-def _precision_recall_f(
-    data: Prediction,
-    alpha: float,
-    precision_alpha: float,
-    bias: str,
-    precision_bias: str | None,
-    cardinality: str,
-    beta: float,
-) -> PRF:
-    """All three; each is NaN where it is undefined."""
-    recall = _mean_reward(data.events, data.predicted, alpha, bias, cardinality)
-    precision = _mean_reward(data.predicted, data.events, precision_alpha, precision_bias or bias, cardinality)
-    return PRF(precision, recall, math.nan if math.isnan(recall) else f_beta(precision, recall, beta))
-
-
-@takes_predictions(CHECKS)
+@takes_predictions(
+    {
+        **SIDE_CHECKS,
+        "precision_alpha": Number(0, 1),
+        "precision_bias": OneOf((*_BIASES, None)),
+        "beta": BETA,
+    }
+)
 def range_based(
     data: Prediction,
     *,
@@ -135,14 +100,6 @@ def range_based(
         The bias within predicted ranges; None takes `bias`.
     cardinality : {"reciprocal", "one"}, default="reciprocal"
         Whether a range that m ranges of the other side overlap earns 1/m of its overlap, or all of it.
-    beta : float, default=1.0
-        Weight of recall in F.
-
-    Returns
-    -------
-    PRF
-        Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms
-        (recall and F are 0), recall and F are NaN without anomalies.
 
     Examples
     --------
@@ -150,45 +107,27 @@ def range_based(
     >>> range_based([0, 1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0, 1, 0])
     PRF(precision=0.5, recall=0.8, f1=0.6153846153846154)
     """
-    return _precision_recall_f(data, alpha, precision_alpha, bias, precision_bias, cardinality, beta)
+    recall = _mean_reward(data.events, data.predicted, alpha, bias, cardinality)
+    precision = _mean_reward(data.predicted, data.events, precision_alpha, precision_bias or bias, cardinality)
+    return PRF.of(precision, recall, beta)
 
 
 @prediction_metric(
     label="R-based F1",
-    range=(0.0, 1.0),
     summary="F of range-based precision and recall: how much of each range overlaps, and in how many pieces.",
-    undefined="y_true has no anomaly",
     references=_REFERENCES,
-    checks=CHECKS,
+    like=range_based,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_f,
+    zero="there is no alarm",
 )
-def range_f1(
-    data: Prediction,
-    *,
-    alpha: float = 0.2,
-    precision_alpha: float = 0.0,
-    bias: str = "flat",
-    precision_bias: str | None = None,
-    cardinality: str = "reciprocal",
-    beta: float = 1.0,
-) -> float:
+def range_f1(data: Prediction, /, **options: Any) -> float:
     """F of the range-based precision and recall of Tatbul et al. (2018).
 
     Equal to `ts_fscore` of `prts` at equal parameters (there `r_alpha`, `p_alpha`, `r_bias`, `p_bias`). Its
     best threshold is exact for every combination of options.
-
-    Parameters
-    ----------
-    y_true, y_pred, alpha, precision_alpha, bias, precision_bias, cardinality, beta
-        As for `range_based`.
-
-    Returns
-    -------
-    float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
 
     Examples
     --------
@@ -199,14 +138,12 @@ def range_f1(
     >>> round(range_f1(y_true, [0, 1, 0, 1, 1, 0, 0, 0]), 6)  # the same event in two pieces
     0.666667
     """
-    return _precision_recall_f(data, alpha, precision_alpha, bias, precision_bias, cardinality, beta).f1
+    return range_based.compute(data, **options).f1
 
 
 @prediction_metric(
     label="R-based precision",
-    range=(0.0, 1.0),
     summary="How much of each predicted range lies in events, averaged over predicted ranges.",
-    undefined="y_pred has no alarm",
     references=_REFERENCES,
     checks=SIDE_CHECKS,
     properties={"mirror", "separable"},
@@ -227,11 +164,6 @@ def range_precision(
     bias, cardinality
         As for `range_based`.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, without alarms.
-
     Examples
     --------
     >>> from tsadeval.metrics import range_precision
@@ -243,9 +175,7 @@ def range_precision(
 
 @prediction_metric(
     label="R-based recall",
-    range=(0.0, 1.0),
     summary="How much of each event is found, and in how many pieces, averaged over events.",
-    undefined="y_true has no anomaly",
     references=_REFERENCES,
     checks=SIDE_CHECKS,
     properties={"mirror", "separable"},
@@ -253,6 +183,7 @@ def range_precision(
     best=partial(_best_side, objective="recall"),
     trivial_best=True,
     version="r2",
+    zero="there is no alarm",
 )
 def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", cardinality: str = "reciprocal") -> float:
     """Range-based recall of Tatbul et al. (2018).
@@ -265,11 +196,6 @@ def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", ca
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality
         As for `range_based`.
-
-    Returns
-    -------
-    float
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, without anomalies.
 
     Examples
     --------

@@ -16,19 +16,23 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
-from tsadeval.core.define import score_metric
+from tsadeval.core.define import score_metric, shared
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number, OneOf
-from tsadeval.metrics.counting import blocks_of, f_of_counts, places_at_top, sorted_normal, sweeps_of
-
-__all__ = ["auc_pr", "auc_pr_pa", "auc_roc", "auc_roc_pa", "best_f1", "precision_at_k"]
+from tsadeval.metrics.counting import (
+    blocks_of,
+    event_maxima,
+    f_of_counts,
+    level_ends,
+    places_at_top,
+    sorted_normal,
+    sweeps_of,
+)
 
 
 @score_metric(
     label="AUC-ROC",
-    range=(0.0, 1.0),
     summary="The share of pairs of an anomalous and a normal point that the scores put in the right order.",
-    undefined="y_true lacks one of the two classes",
     references=("Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 2006",),
     properties={"affine", "monotone", "mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.5,
@@ -59,9 +63,7 @@ def auc_roc(data: Scoring) -> float:
 
 @score_metric(
     label="AUC-PR",
-    range=(0.0, 1.0),
     summary="Area under the precision-recall curve over all thresholds, point by point.",
-    undefined="y_true has no anomalous point",
     references=("Davis and Goadrich, The relationship between Precision-Recall and ROC curves, ICML 2006",),
     checks=AUC_PR_CHECKS,
     properties={"affine", "monotone", "mirror", "exchangeable"},
@@ -110,9 +112,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
 
 @score_metric(
     label="best F1",
-    range=(0.0, 1.0),
     summary="The best point-wise F over all thresholds of the scores.",
-    undefined="y_true has no anomalous point",
     references=("Lipton et al., Optimal thresholding of classifiers to maximize F1 measure, ECML PKDD 2014",),
     checks=F_CHECKS,
     properties={"affine", "monotone", "mirror", "exchangeable"},
@@ -142,7 +142,6 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
 
 @score_metric(
     label="P@k",
-    range=(0.0, 1.0),
     summary="The share of anomalous points among the k points that score highest.",
     undefined="y_true has no anomalous point and k is not given, or k is more than the number of points",
     references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
@@ -184,29 +183,24 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
 _SORBO = "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"
 
 
+@shared
 def _adjusted_steps(data: Scoring) -> tuple[Floats, Floats, Floats, Floats]:
     """At every distinct highest score v of an event, descending: points found before, points found from v on, normal
     points that score more than v, normal points that score at least v."""
-
-    def make() -> tuple[Floats, Floats, Floats, Floats]:
-        maxima = np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2]
-        order = np.argsort(-maxima, kind="stable")
-        v, found = maxima[order], np.cumsum(data.events.lengths[order])
-        last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
-        v, found = v[last], found[last].astype(np.float64)
-        normal = sorted_normal(data)
-        above = len(normal) - np.searchsorted(normal, v, side="right").astype(np.float64)
-        false = len(normal) - np.searchsorted(normal, v).astype(np.float64)
-        return np.concatenate([[0.0], found[:-1]]), found, above, false
-
-    return data.shared(("ranking_adjusted",), make)
+    maxima = event_maxima(data)
+    order = np.argsort(-maxima, kind="stable")
+    v, found = maxima[order], np.cumsum(data.events.lengths[order]).astype(np.float64)
+    last = level_ends(v)
+    v, found = v[last], found[last]
+    normal = sorted_normal(data)
+    above = len(normal) - np.searchsorted(normal, v, side="right").astype(np.float64)
+    false = len(normal) - np.searchsorted(normal, v).astype(np.float64)
+    return np.concatenate([[0.0], found[:-1]]), found, above, false
 
 
 @score_metric(
     label="AUC-ROC-PA",
-    range=(0.0, 1.0),
     summary="Area under the ROC curve where an event counts as found whole from its highest score on.",
-    undefined="y_true lacks one of the two classes",
     references=(_SORBO,),
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
@@ -231,9 +225,7 @@ def auc_roc_pa(data: Scoring) -> float:
 
 @score_metric(
     label="AUC-PR-PA",
-    range=(0.0, 1.0),
     summary="Area under the precision-recall curve where an event counts as found whole from its highest score on.",
-    undefined="y_true has no anomalous point",
     references=(_SORBO,),
     checks={"interpolation": OneOf(("step", "trapezoid"))},
     properties={"affine", "monotone", "mirror"},

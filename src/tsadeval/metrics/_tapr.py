@@ -12,37 +12,18 @@ least that; a portion of 0 reaches none.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.etapr as pruning
 import tsadeval.metrics._kernels.tapr as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import BETA, Check, Number, recall_weight
-
-__all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
-
-TAPR_CHECKS: dict[str, Check] = {
-    "alpha": Number(0, 1),
-    "theta": Number(0, 1),
-    "delta": Number(0, integer=True),
-    "beta": BETA,
-}
-
-ETAPR_CHECKS: dict[str, Check] = {
-    "theta_p": Number(0, 1),
-    "theta_r": Number(0, 1),
-    "delta": Number(0),
-    "beta": BETA,
-}
-
-_TAPR_PAPER = "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019"
-_ETAPR_PAPER = "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022"
-
+from tsadeval.core.metric import PRF
+from tsadeval.core.parameters import BETA, Number, recall_weight
+from tsadeval.metrics.counting import descent
 
 # Doubles hold every whole number up to here, and no series is longer.
 _LONGEST = 2.0**53
@@ -65,6 +46,10 @@ def _tapr_zones(events: Events, delta: int) -> Index:
     return _zones(events, np.full(len(events), float(delta)))
 
 
+def _etapr_zones(events: Events, delta: float) -> Index:
+    return _zones(events, np.floor(min(delta, _LONGEST) * events.lengths))
+
+
 def _overlaps(data: Prediction, zones: Index, unit: int) -> tuple[Index, Index, Index, Index, Index]:
     events, runs = data.events, data.predicted
     found: tuple[Index, Index, Index, Index, Index] = kernel.overlaps(
@@ -77,53 +62,14 @@ def _portions(worth: Index, lengths: Index, unit: int) -> Floats:
     return np.minimum(worth / (lengths * float(unit)), 1.0)
 
 
-def _reached(portions: Floats, theta: float) -> NDArray[np.bool_]:
-    return np.asarray((portions > 0) & (portions >= theta))
-
-
-def _together(precision: float, recall: float, beta: float) -> PRF:
-    return PRF(precision, recall, math.nan if math.isnan(recall) else f_beta(precision, recall, beta))
-
-
-def _tapr(data: Prediction, alpha: float, theta: float, delta: int, beta: float) -> PRF:
-    unit = _unit(data.n)
-    *_, of_events, of_runs = _overlaps(data, _tapr_zones(data.events, delta), unit)
-
-    def score(worth: Index, lengths: Index) -> float:
-        if len(worth) == 0:
-            return math.nan
-        portions = _portions(worth, lengths, unit)
-        return float(alpha * _reached(portions, theta).mean() + (1 - alpha) * portions.mean())
-
-    return _together(score(of_runs, data.predicted.lengths), score(of_events, data.events.lengths), beta)
-
-
-def _etapr_zones(events: Events, delta: float) -> Index:
-    return _zones(events, np.floor(min(delta, _LONGEST) * events.lengths))
-
-
-def _etapr(data: Prediction, theta_p: float, theta_r: float, delta: float, beta: float) -> PRF:
-    unit = _unit(data.n)
-    events, runs = data.events, data.predicted
-    event, run, amount, of_events, of_runs = _overlaps(data, _etapr_zones(events, delta), unit)
-    most = (events.lengths * float(unit), runs.lengths * float(unit))
-    pruning.prune(event, run, amount, of_events, of_runs, *most, theta_r, theta_p)
-
-    def scores(worth: Index, lengths: Index) -> Floats:
-        # What pruning left reaches its threshold.
-        portions = _portions(worth, lengths, unit)
-        return np.where(portions > 0, (1 + portions) / 2, 0.0)
-
-    recall = precision = math.nan
-    if len(events):
-        recall = float(scores(of_events, events.lengths).mean())
-    if len(runs):
-        weights = np.sqrt(runs.lengths)
-        precision = float((weights * scores(of_runs, runs.lengths)).sum() / weights.sum())
-    return _together(precision, recall, beta)
-
-
-@takes_predictions(TAPR_CHECKS)
+@takes_predictions(
+    {
+        "alpha": Number(0, 1),
+        "theta": Number(0, 1),
+        "delta": Number(0, integer=True),
+        "beta": BETA,
+    }
+)
 def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> PRF:
     """Time-series aware precision (TaP), recall (TaR) and their F.
 
@@ -147,13 +93,6 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
     delta : int, default=600
         Number of points in the ambiguous zone after each event, which stops before the next event. The decay
         spans the zone, so a zone of a single point has none and is worth nothing: 1 is the same as 0.
-    beta : float, default=1.0
-        Weight of recall against precision in the F.
-
-    Returns
-    -------
-    PRF
-        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
 
     Examples
     --------
@@ -164,44 +103,36 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
     >>> round(te.metrics.tapr(y_true, [0, 0, 0, 1, 1, 1, 1, 0, 0], theta=0.5, delta=2).recall, 4)
     0.9
     """
-    return _tapr(data, alpha, theta, delta, beta)
+    unit = _unit(data.n)
+    *_, of_events, of_runs = _overlaps(data, _tapr_zones(data.events, delta), unit)
+
+    def score(worth: Index, lengths: Index) -> float:
+        if len(worth) == 0:
+            return math.nan
+        portions = _portions(worth, lengths, unit)
+        reached = (portions > 0) & (portions >= theta)
+        return float(alpha * reached.mean() + (1 - alpha) * portions.mean())
+
+    return PRF.of(score(of_runs, data.predicted.lengths), score(of_events, data.events.lengths), beta)
 
 
 def _best_tapr_f1(data: Scoring, *, alpha: float, theta: float, delta: int, beta: float) -> float:
-    order, events = data.descending, data.events
-    threshold: float = kernel.best_threshold(
-        data.scores,
-        order["score"],
-        order["position"],
-        events.starts,
-        events.stops,
-        _tapr_zones(events, delta),
-        alpha,
-        theta,
-        recall_weight(beta),
-        _unit(data.n),
-    )
-    return threshold
+    how = _tapr_zones(data.events, delta), alpha, theta, recall_weight(beta), _unit(data.n)
+    return float(kernel.best_threshold(data.scores, *descent(data), *how))
 
 
 @prediction_metric(
     label="TaPR",
-    range=(0.0, 1.0),
     summary="F of time-series aware precision and recall: detection and portion of events, with a decay after them.",
-    undefined="y_true has no anomaly",
-    references=(_TAPR_PAPER,),
-    checks=TAPR_CHECKS,
+    references=("Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019",),
+    like=tapr,
     properties={"separable"},
     needs={"anomaly"},
     best=_best_tapr_f1,
+    zero="nothing is found",
 )
-def tapr_f1(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> float:
-    """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
-
-    Returns
-    -------
-    float
-        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+def tapr_f1(data: Prediction, /, **options: Any) -> float:
+    """F of time-series aware precision and recall (TaPR). Definition as for `tapr`.
 
     Examples
     --------
@@ -210,10 +141,17 @@ def tapr_f1(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: 
     >>> round(te.metrics.tapr_f1(y_true, [0, 0, 0, 1, 1, 0, 0, 1, 0], theta=0.5, delta=2), 6)
     0.615385
     """
-    return _tapr(data, alpha, theta, delta, beta).f1
+    return tapr.compute(data, **options).f1
 
 
-@takes_predictions(ETAPR_CHECKS)
+@takes_predictions(
+    {
+        "theta_p": Number(0, 1),
+        "theta_r": Number(0, 1),
+        "delta": Number(0),
+        "beta": BETA,
+    }
+)
 def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0) -> PRF:
     """Enhanced time-series aware precision (eTaP), recall (eTaR) and their F.
 
@@ -237,13 +175,6 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
         Length of the ambiguous zone after each event as a share of the event's length L: floor(delta L) points,
         up to the next event, in which alarms are worth less and less (see `tapr`); a zone of one point is worth
         nothing. `eTaPR_pkg` takes floor(delta (L - 1)) + 1 points, and may take in the next event's first.
-    beta : float, default=1.0
-        Weight of recall against precision in the F.
-
-    Returns
-    -------
-    PRF
-        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
 
     Examples
     --------
@@ -254,46 +185,46 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
     >>> te.metrics.etapr(y_true, [0, 0, 0, 0, 1, 1, 1, 0, 0])  # a third of the alarms is right: too little
     PRF(precision=0.0, recall=0.0, f1=0.0)
     """
-    return _etapr(data, theta_p, theta_r, delta, beta)
+    unit = _unit(data.n)
+    events, runs = data.events, data.predicted
+    event, run, amount, of_events, of_runs = _overlaps(data, _etapr_zones(events, delta), unit)
+    most = (events.lengths * float(unit), runs.lengths * float(unit))
+    pruning.prune(event, run, amount, of_events, of_runs, *most, theta_r, theta_p)
+
+    def scores(worth: Index, lengths: Index) -> Floats:
+        # What pruning left reaches its threshold.
+        portions = _portions(worth, lengths, unit)
+        return np.where(portions > 0, (1 + portions) / 2, 0.0)
+
+    recall = precision = math.nan
+    if len(events):
+        recall = float(scores(of_events, events.lengths).mean())
+    if len(runs):
+        weights = np.sqrt(runs.lengths)
+        precision = float((weights * scores(of_runs, runs.lengths)).sum() / weights.sum())
+    return PRF.of(precision, recall, beta)
 
 
 def _best_etapr_f1(data: Scoring, *, theta_p: float, theta_r: float, delta: float, beta: float) -> float:
-    order, events = data.descending, data.events
-    threshold: float = pruning.best_threshold(
-        order["score"],
-        order["position"],
-        events.starts,
-        events.stops,
-        _etapr_zones(events, delta),
-        theta_p,
-        theta_r,
-        recall_weight(beta),
-        _unit(data.n),
-    )
-    return threshold
+    how = _etapr_zones(data.events, delta), theta_p, theta_r, recall_weight(beta), _unit(data.n)
+    return float(pruning.best_threshold(*descent(data), *how))
 
 
 @prediction_metric(
     label="eTaPR",
-    range=(0.0, 1.0),
     summary="F of events detected by correct runs of alarms, and of runs that are correct by detected events.",
-    undefined="y_true has no anomaly",
-    references=(_ETAPR_PAPER,),
-    checks=ETAPR_CHECKS,
+    references=(
+        "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022",
+    ),
+    like=etapr,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_etapr_f1,
+    zero="nothing is found",
 )
-def etapr_f1(
-    data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0
-) -> float:
-    """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
-
-    Returns
-    -------
-    float
-        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+def etapr_f1(data: Prediction, /, **options: Any) -> float:
+    """F of enhanced time-series aware precision and recall (eTaPR). Definition as for `etapr`.
 
     Examples
     --------
@@ -302,4 +233,4 @@ def etapr_f1(
     >>> round(te.metrics.etapr_f1(y_true, [0, 0, 0, 1, 1, 0, 0, 1, 0]), 6)
     0.6578
     """
-    return _etapr(data, theta_p, theta_r, delta, beta).f1
+    return etapr.compute(data, **options).f1

@@ -13,25 +13,28 @@ twice the window. The paper's buffer length l is the width here. Definitions dif
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core import binning
-from tsadeval.core.define import score_metric
+from tsadeval.core.define import score_metric, shared
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import VUS_CHECKS, VUS_VARIANTS, VUSVariant
 from tsadeval.metrics.counting import table_pays, threshold_ranks
 
-__all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
-
-_REFERENCES = (
-    "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "
-    "Detection, PVLDB 15(11), 2022",
-)
-_UNDEFINED = "y_true lacks one of the two classes"
+_COMMON: dict[str, Any] = {
+    "references": (
+        "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "
+        "Detection, PVLDB 15(11), 2022",
+    ),
+    "checks": VUS_CHECKS,
+    "properties": {"affine", "monotone", "mirror"},
+    "needs": {"anomaly", "normal"},
+    "stream": "zones",
+}
 
 
 def _sampled(data: Scoring, n_thresholds: int) -> Floats:
@@ -70,27 +73,18 @@ def _mean_areas(
 Window = int | Literal["period"]
 
 
-def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
-    factor = 1 if name == "range_auc" else 2
-    widest = data.setting.period if window == "period" else factor * window
-
-    def areas() -> tuple[float, float]:
-        how = VUS_VARIANTS[variant]
-        return _mean_areas(data, how, *how.widths(widest, volume=not name.startswith("range")), n_thresholds)
-
-    return data.shared((name, window, n_thresholds, variant), areas)
+@shared
+def _areas(data: Scoring, volume: bool, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    """Return the areas under the ROC and the PR curve: at one width, or the means over many."""
+    widest = data.setting.period if window == "period" else window * (2 if volume else 1)
+    how = VUS_VARIANTS[variant]
+    return _mean_areas(data, how, *how.widths(widest, volume=volume), n_thresholds)
 
 
 @score_metric(
     label="Range-AUC-ROC",
-    range=(0.0, 1.0),
     summary="Area under the ROC curve of labels with soft buffers of one width around events.",
-    undefined=_UNDEFINED,
-    references=_REFERENCES,
-    checks=VUS_CHECKS,
-    properties={"affine", "monotone", "mirror"},
-    needs={"anomaly", "normal"},
-    stream="zones",
+    **_COMMON,
 )
 def range_auc_roc(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -120,19 +114,14 @@ def range_auc_roc(
     >>> round(te.metrics.range_auc_roc(y_true, y_score, window=4), 6)
     0.908667
     """
-    return _areas("range_auc", data, window, n_thresholds, variant)[0]
+    return _areas(data, False, window, n_thresholds, variant)[0]
 
 
 @score_metric(
     label="Range-AUC-PR",
-    range=(0.0, 1.0),
     summary="Area under the precision-recall curve of labels with soft buffers of one width around events.",
-    undefined=_UNDEFINED,
-    references=_REFERENCES,
-    checks=VUS_CHECKS,
-    properties={"affine", "monotone", "mirror"},
-    needs={"anomaly", "normal"},
-    stream="zones",
+    like=range_auc_roc,
+    **_COMMON,
 )
 def range_auc_pr(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -140,7 +129,6 @@ def range_auc_pr(
     """Area under the range-based precision-recall curve at one buffer width.
 
     Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
-    Parameters and return value as for `range_auc_roc`.
 
     Examples
     --------
@@ -150,19 +138,13 @@ def range_auc_pr(
     >>> round(te.metrics.range_auc_pr(y_true, y_score, window=4), 6)
     0.84303
     """
-    return _areas("range_auc", data, window, n_thresholds, variant)[1]
+    return _areas(data, False, window, n_thresholds, variant)[1]
 
 
 @score_metric(
     label="VUS-ROC",
-    range=(0.0, 1.0),
     summary="Mean area under the ROC curve over all widths of soft buffers around events.",
-    undefined=_UNDEFINED,
-    references=_REFERENCES,
-    checks=VUS_CHECKS,
-    properties={"affine", "monotone", "mirror"},
-    needs={"anomaly", "normal"},
-    stream="zones",
+    **_COMMON,
     sets={"paper"},
 )
 def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
@@ -202,26 +184,21 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     >>> round(te.metrics.vus_roc(y_true, y_true, window=0), 6)
     1.0
     """
-    return _areas("vus", data, window, n_thresholds, variant)[0]
+    return _areas(data, True, window, n_thresholds, variant)[0]
 
 
 @score_metric(
     label="VUS-PR",
-    range=(0.0, 1.0),
     summary="Mean area under the precision-recall curve over all widths of soft buffers around events.",
-    undefined=_UNDEFINED,
-    references=_REFERENCES,
-    checks=VUS_CHECKS,
-    properties={"affine", "monotone", "mirror"},
-    needs={"anomaly", "normal"},
-    stream="zones",
+    like=vus_roc,
+    **_COMMON,
     sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.
 
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
-    Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
+    It shares its work with `vus_roc` in one `evaluate` call.
 
     Examples
     --------
@@ -231,4 +208,4 @@ def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 25
     >>> round(te.metrics.vus_pr(y_true, y_score, window=2), 6)
     0.839648
     """
-    return _areas("vus", data, window, n_thresholds, variant)[1]
+    return _areas(data, True, window, n_thresholds, variant)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,12 @@ import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.define import takes_scores
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import CCE_CHECKS
+from tsadeval.core.parameters import CCEOptions
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_formula import (
-    CCEOptions,
     ClassParts,
+    cce,
     combined,
     event_moments,
     part_of,
@@ -25,44 +26,18 @@ from tsadeval.metrics.cce_formula import (
     unit_moments,
 )
 
-__all__ = ["CCEBreakdown", "cce_breakdown"]
+__all__ = ["CCEBreakdown"]
 
 _NEEDS_BOTH = "CCE compares the two classes, so y_true needs both normal (0) and anomalous (1) points"
 
-EVENT_COLUMNS = np.dtype(
-    [
-        ("start", np.int64),
-        ("stop", np.int64),
-        ("label", np.int64),
-        ("length", np.int64),
-        ("mean", np.float64),
-        ("variance", np.float64),
-        ("alpha", np.float64),
-        ("beta", np.float64),
-        ("uncertainty", np.float64),
-        ("confidence", np.float64),
-        ("consistency", np.float64),
-        ("score", np.float64),
-        ("share", np.float64),
-        ("lost", np.float64),
-    ]
-)
+_WHOLE = ("start", "stop", "label", "length")
+_REAL = ("mean", "variance", "alpha", "beta", "uncertainty", "confidence", "consistency", "score", "share", "lost")
+EVENT_COLUMNS = np.dtype([(name, np.int64) for name in _WHOLE] + [(name, np.float64) for name in _REAL])
 
 
-@takes_scores(CCE_CHECKS)
-def cce_breakdown(
-    data: Scoring,
-    *,
-    tau: float = 0.5,
-    constrained: bool = False,
-    event_weight: float = 0.5,
-    global_weight: float = 0.5,
-    normalize: str | None = "minmax",
-    quantiles: tuple[float, float] = (0.001, 0.999),
-    uncertainty: str = "beta",
-    gamma: float = 10.0,
-) -> CCEBreakdown:
-    """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+@takes_scores(like=cce)
+def cce_breakdown(data: Scoring, /, **given: Any) -> CCEBreakdown:
+    """CCE explained: its parts, and a table with a row per event.
 
     Examples
     --------
@@ -74,9 +49,7 @@ def cce_breakdown(
     >>> int(worst["start"]), int(worst["stop"]), int(worst["label"]), round(float(worst["mean"]), 3)
     (7, 8, 1, 0.125)
     """
-    # fmt: off
-    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
-    # fmt: on
+    options = CCEOptions(**given)
     return explain(options, event_moments(options, data))
 
 

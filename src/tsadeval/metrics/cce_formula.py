@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,29 +24,8 @@ from tsadeval.core.define import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
-
-__all__ = ["cce"]
-
-
-@dataclass(frozen=True)
-class CCEOptions:
-    """The options of CCE, as its batch, explained and streaming forms share them."""
-
-    tau: float = 0.5
-    constrained: bool = False
-    event_weight: float = 0.5
-    global_weight: float = 0.5
-    normalize: str | None = "minmax"
-    quantiles: tuple[float, float] = (0.001, 0.999)
-    uncertainty: str = "beta"
-    gamma: float = 10.0
-
-    @property
-    def formula(self) -> tuple[float, bool, str, float]:
-        """What the kernel needs to judge an event."""
-        return self.tau, self.constrained, self.uncertainty, self.gamma
 
 
 def _ranks(data: Scoring) -> Floats:
@@ -107,12 +85,6 @@ class ClassParts(NamedTuple):
     variance: float
 
 
-def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[ClassParts, ClassParts]:
-    """Return what normal and anomalous runs have of the score."""
-    normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
-    return ClassParts(*normal), ClassParts(*anomaly)
-
-
 def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tuple[float, float]:
     """Return the two terms of the score: of events, and of all points of a class."""
     return (
@@ -123,7 +95,8 @@ def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tu
 
 def score_of(options: CCEOptions, runs: RunMoments) -> float:
     """CCE of scanned (or streamed) runs; NaN where a class is missing."""
-    return sum(combined(options, *class_parts(options, runs, unit_moments(options, runs))))
+    parts = kernel.parts(runs.counts, *unit_moments(options, runs), runs.first_label, *options.formula)
+    return sum(combined(options, *(ClassParts(*part) for part in parts)))
 
 
 def unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floats]:
@@ -177,8 +150,8 @@ def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats
     label="CCE",
     range=(-1.0, 1.0),
     summary="Confidence times consistency of the scores in every event, at event level and globally.",
-    undefined="y_true lacks one of the two classes",
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    like=CCEOptions,
     checks=CCE_CHECKS,
     properties={"affine", "mirror", "symmetric"},
     needs={"anomaly", "normal"},
@@ -186,18 +159,7 @@ def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats
     pool=_pooled,
     stream="moments",
 )
-def cce(
-    data: Scoring,
-    *,
-    tau: float = 0.5,
-    constrained: bool = False,
-    event_weight: float = 0.5,
-    global_weight: float = 0.5,
-    normalize: str | None = "minmax",
-    quantiles: tuple[float, float] = (0.001, 0.999),
-    uncertainty: str = "beta",
-    gamma: float = 10.0,
-) -> float:
+def cce(data: Scoring, /, **given: Any) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
     A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
@@ -237,7 +199,5 @@ def cce(
     >>> round(te.cce(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), 6)
     0.490885
     """
-    # fmt: off
-    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
-    # fmt: on
+    options = CCEOptions(**given)
     return score_of(options, event_moments(options, data))

@@ -10,9 +10,10 @@ import numpy as np
 
 import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
+from tsadeval.core.define import shared
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
@@ -116,37 +117,28 @@ class ScoreBlocks(Protocol):
         """Return all blocks; equal scores are in the same one."""
 
 
+@shared
 def _classes(data: Scoring) -> tuple[Floats, Floats]:
     """Return the scores of the anomalous and of the normal points; callers that need an order sort them in place."""
-
-    def make() -> tuple[Floats, Floats]:
-        runs = data.truth
-        anomalous, normal = kernel.split(data.scores, runs.starts, runs.counts, runs.first)
-        return anomalous, normal
-
-    return data.shared(("counting", "classes"), make)
+    runs = data.truth
+    anomalous, normal = kernel.split(data.scores, runs.starts, runs.counts, runs.first)
+    return anomalous, normal
 
 
+@shared
 def sorted_normal(data: Scoring) -> Floats:
     """Return the scores of the normal points, ascending."""
-
-    def make() -> Floats:
-        scores = _classes(data)[1]
-        scores.sort()
-        return scores
-
-    return data.shared(("counting", "normal"), make)
+    scores = _classes(data)[1]
+    scores.sort()
+    return scores
 
 
+@shared
 def curve(data: Scoring) -> Sweep:
     """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
-
-    def make() -> Sweep:
-        anomalous = _classes(data)[0]
-        anomalous.sort()
-        return Sweep(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
-
-    return data.shared(("counting", "curve"), make)
+    anomalous = _classes(data)[0]
+    anomalous.sort()
+    return Sweep(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
 
 
 def blocks_of(data: Scoring | ScoreBlocks) -> Iterable[ScoreBlock]:
@@ -186,12 +178,6 @@ def candidates(data: Scoring) -> Counts:
         return Counts(points.scores, points.found, points.false)
     at_top = len(normal) - np.searchsorted(normal, data.high)
     return Counts(np.append(data.high, points.scores), np.append(0, points.found), np.append(at_top, points.false))
-
-
-def point_f(data: Scoring, beta: float) -> Floats:
-    """Return the point-wise F at every threshold of the curve; all others are worse than one of these."""
-    points = curve(data)
-    return np.asarray(f_of_counts(points.found, points.false, data.events.points, beta))
 
 
 def first_best(values: Floats) -> int:
@@ -244,6 +230,12 @@ def widened(runs: Events, reach: float, edges: Index | None = None) -> Events:
     return merged(starts, stops, runs.n)
 
 
+def descent(data: Scoring) -> tuple[Floats, Index, Index, Index]:
+    """Return what a kernel needs that lowers the threshold: scores and their positions from the top, and the events."""
+    ordered, events = data.descending, data.events
+    return ordered["score"], ordered["position"], events.starts, events.stops
+
+
 class Pieces(NamedTuple):
     """Where two sets of runs overlap: which run of each, and the points `[starts, stops)` that they share."""
 
@@ -267,11 +259,72 @@ def overlaps(first: Events, second: Events) -> Pieces:
     )
 
 
+@shared
+def event_maxima(data: Scoring) -> Floats:
+    """Return the largest score of each event: it is detected from there down."""
+    return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
+
+
+def owners(events: Events) -> Index:
+    """Return, for every point of the events in time order, the number of its event."""
+    return np.repeat(np.arange(len(events)), events.lengths)
+
+
+def points_inside(events: Events, runs: Events) -> Index:
+    """Count the points of each event that are in any of the runs."""
+    before = np.append(0, np.cumsum(runs.lengths))
+
+    def in_front(places: Index) -> Index:
+        begun = np.searchsorted(runs.starts, places)  # so many runs begin in front of each place
+        beyond = np.append(0, runs.stops)[begun] - places
+        return np.asarray(before[begun] - np.maximum(beyond, 0))
+
+    return in_front(events.stops) - in_front(events.starts)
+
+
+@shared
+def true_points(data: Prediction) -> int:
+    """Count the alarms at anomalous points."""
+    return data.events.shared_points(data.predicted)
+
+
+@shared
+def first_alarms(data: Prediction) -> Index:
+    """Return the first alarm in each event; its stop where there is none."""
+    events = data.events
+    return np.minimum(first_inside(data.predicted, events.starts, events.stops), events.stops)
+
+
+@shared
+def false_runs(data: Prediction) -> int:
+    """Count the alarm runs that touch no event."""
+    runs = data.predicted
+    return int(np.count_nonzero(first_inside(data.events, runs.starts, runs.stops) >= runs.stops))
+
+
+def borders(runs: Events) -> Index:
+    """Return starts and stops in turn, without the end of the data, where `reduceat` ends the last piece anyway."""
+    both = np.column_stack([runs.starts, runs.stops]).ravel()
+    return both[both < runs.n]
+
+
+def level_ends(ordered: Floats) -> Index:
+    """Return the last place of each of the distinct values of some sorted ones."""
+    return np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+
+
+def cheapest(data: Scoring, costs: Any) -> float:
+    """Return the largest v of the lowest cost, given what it costs to alarm the points down to each, highest first."""
+    scores = data.descending["score"]
+    last = level_ends(scores)
+    return float(scores[last][np.argmin(costs[last])])
+
+
 def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False) -> float:
     """Return the v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
     order = np.argsort(-v, kind="stable")
     v, sums, numbers = v[order], np.cumsum(gained[order]), np.cumsum(counted[order])
-    last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
+    last = level_ends(v)
     last = last[numbers[last] > 0]
     means = sums[last] / numbers[last]
     return float(v[last][first_best(-means if lower else means)])

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tsadeval.core.define import shared
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
-from tsadeval.metrics.counting import curve, first_best, sorted_normal
+from tsadeval.metrics.counting import curve, event_maxima, first_best, sorted_normal
 
 
 def at_least(ascending: Floats, thresholds: Floats) -> Index:
@@ -25,11 +26,6 @@ def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> floa
     """Of ascending thresholds that of the best F = (1 + weight) gained / possible; of several best the largest."""
     values = (1 + weight) * gained / np.maximum(possible, 1)
     return float(thresholds[::-1][first_best(values[::-1])])
-
-
-def event_maxima(data: Scoring) -> Floats:
-    """Return the largest score of each event: it is detected from there down."""
-    return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
 
 
 class EventSweep(NamedTuple):
@@ -73,13 +69,9 @@ def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
     return scores[np.flatnonzero(peaks)], scores[np.flatnonzero(valleys)]
 
 
+@shared
 def event_steps(data: Scoring) -> EventSteps:
-    """Return the steps of events and alarm runs, once for all metrics of these scores."""
-    return data.shared(("event_level", "steps"), lambda: _event_steps(data))
-
-
-def _event_steps(data: Scoring) -> EventSteps:
-    """Where alarm runs appear and vanish.
+    """Return the steps of events and alarm runs: where they appear and vanish.
 
     An alarm run that starts at a normal point is false unless it goes on into the event that ends its normal
     stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
@@ -102,18 +94,15 @@ def _event_steps(data: Scoring) -> EventSteps:
     return EventSteps(maxima, false_up, false_down, touching_up, touching_down)
 
 
+@shared
 def swept_events(data: Scoring) -> EventSweep:
-    """Return the counts at every threshold at which the best event F can be, once for all metrics of these scores."""
-
-    def make() -> EventSweep:
-        steps = event_steps(data)
-        # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
-        # unless all are equally bad, and then the largest is.
-        # Pieces that are sorted already merge in one pass.
-        found = np.concatenate([steps.false_down, steps.touching_up, [data.high]])
-        return steps.at(np.sort(found, kind="stable"))
-
-    return data.shared(("event_level", "sweep"), make)
+    """Return the counts at every threshold at which the best event F can be."""
+    steps = event_steps(data)
+    # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
+    # unless all are equally bad, and then the largest is.
+    # Pieces that are sorted already merge in one pass.
+    found = np.concatenate([steps.false_down, steps.touching_up, [data.high]])
+    return steps.at(np.sort(found, kind="stable"))
 
 
 def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:

@@ -12,10 +12,10 @@ from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import CCE_CHECKS, check_parameters
+from tsadeval.core.parameters import CCE_CHECKS, CCEOptions, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_explanation import CCEBreakdown, explain
-from tsadeval.metrics.cce_formula import CCEOptions, event_moments, score_of
+from tsadeval.metrics.cce_formula import event_moments, score_of
 from tsadeval.streams.runs import PieceList
 
 

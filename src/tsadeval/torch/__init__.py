@@ -7,18 +7,9 @@ Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval._optional import require
-
-if TYPE_CHECKING:
-    from tsadeval.torch._affiliation import affiliation, affiliation_f1
-    from tsadeval.torch._cce import cce
-    from tsadeval.torch._losses import CCELoss, EventAUCLoss
-    from tsadeval.torch._pate import pate
-    from tsadeval.torch._ranking import auc_pr, auc_roc, best_f1, f1_pa
-    from tsadeval.torch._torchmetrics import AUCPR, AUCROC, CCE, F1PA, PATE, VUSPR, VUSROC, AffiliationF1, BestF1
-    from tsadeval.torch._vus import vus, vus_pr, vus_roc
 
 # Where each name lives: losses and functions need torch, the classes torchmetrics besides.
 _HOMES = {
@@ -46,30 +37,7 @@ _HOMES = {
     "vus_roc": "_vus",
 }
 
-__all__ = [
-    "AUCPR",
-    "AUCROC",
-    "CCE",
-    "F1PA",
-    "PATE",
-    "VUSPR",
-    "VUSROC",
-    "AffiliationF1",
-    "BestF1",
-    "CCELoss",
-    "EventAUCLoss",
-    "affiliation",
-    "affiliation_f1",
-    "auc_pr",
-    "auc_roc",
-    "best_f1",
-    "cce",
-    "f1_pa",
-    "pate",
-    "vus",
-    "vus_pr",
-    "vus_roc",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
@@ -90,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_HOMES)

@@ -6,15 +6,15 @@ fixed fractions, since borders of zones are multiples of 1/2 and the places wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import F_CHECKS, check_parameters
+from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import InvalidParameterError
-from tsadeval.torch._batch import NO_ANOMALY, Batch, Threshold, apply, f_beta, finish, read_alarms
+from tsadeval.torch._batch import NO_ANOMALY, Batch, Threshold, f_beta
+from tsadeval.torch._define import tensor_metric
 from tsadeval.torch._segments import NextGreater, cumulate_from, events_of, expand, is_first, is_last, sum_by
 
 NO_ALARM = "a series has no anomalous point or no alarm"
@@ -175,28 +175,14 @@ class PrecisionRecallF(NamedTuple):
     f1: Tensor
 
 
-def affiliation(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    threshold: float | Tensor | None = None,
-    beta: float = 1.0,
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> PrecisionRecallF:
+@tensor_metric(NO_ALARM, F_CHECKS, returns=PrecisionRecallF)
+def affiliation(batch: Batch, *, threshold: float | Tensor | None = None, beta: float = 1.0) -> Tensor:
     """Affiliation precision, recall and F of every series of a batch; equals `tsadeval.metrics.affiliation`.
 
     Parameters
     ----------
-    preds : Tensor of shape (points,) or (series, points)
-        Alarms, 0 or 1, of an integer or bool dtype; or scores of a floating dtype, with a threshold.
     threshold : float or Tensor, optional
-        Scores above it are alarms: one number, or one for each series.
-    beta : float, default=1.0
-        Weight of recall in F.
-    target, lengths, mask, validate
-        As for `auc_roc`.
+        Scores above it are alarms: one number, or one for each series. Not used where `preds` are alarms.
 
     Returns
     -------
@@ -212,40 +198,15 @@ def affiliation(
     >>> found.precision.item(), found.recall.item()
     (0.8125, 0.9375)
     """
-    check_parameters("affiliation", F_CHECKS, {"beta": beta})
-    batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
-    if best:
+    if not batch.gives_alarms:
         raise InvalidParameterError("affiliation: threshold 'best' needs one value to be best for: use affiliation_f1")
-    precision, recall = apply(batch, _precision_recall)
-    f1 = f_beta(precision, recall, beta)
-    first, *others = (
-        finish("affiliation", batch, values, NO_ALARM, check)
-        for values, check in ((precision, validate), (recall, False), (f1, False))
-    )
-    return PrecisionRecallF(first, *others)
+    precision, recall = _precision_recall(batch)
+    return torch.stack([precision, recall, f_beta(precision, recall, beta)])
 
 
-def affiliation_f1(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    threshold: Threshold = "best",
-    beta: float = 1.0,
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
-    """Affiliation F of every series of a batch; equals `tsadeval.metrics.affiliation_f1`.
-
-    Parameters
-    ----------
-    preds, target, threshold, beta, lengths, mask, validate
-        As for `f1_pa`: alarms, or scores with a threshold, by default the best one of each series (found exactly).
-
-    Returns
-    -------
-    Tensor of shape () or (series,)
-        0 without alarms; NaN, with an `UndefinedMetricWarning`, for a series without an anomalous point.
+@tensor_metric(NO_ANOMALY, F_CHECKS)
+def affiliation_f1(batch: Batch, *, threshold: Threshold = "best", beta: float = 1.0) -> Tensor:
+    """Affiliation F of every series of a batch, 0 without alarms; equals `tsadeval.metrics.affiliation_f1`.
 
     Examples
     --------
@@ -256,14 +217,7 @@ def affiliation_f1(
     >>> tt.affiliation_f1(torch.tensor([0.1, 0.2, 0.7, 0.9, 0.3, 0.1, 0.2, 0.1]), labels)
     tensor(0.9677)
     """
-    check_parameters("affiliation_f1", F_CHECKS, {"beta": beta})
-    batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
-
-    def of_block(block: Batch) -> Tensor:
-        if best:
-            return _best_f(block, beta)
-        precision, recall = _precision_recall(block)
-        return f_beta(precision, recall, beta)
-
-    values = apply(batch, of_block)
-    return finish("affiliation_f1", batch, values, NO_ANOMALY, validate)
+    if not batch.gives_alarms:
+        return _best_f(batch, beta)
+    precision, recall = _precision_recall(batch)
+    return f_beta(precision, recall, beta)

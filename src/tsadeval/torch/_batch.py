@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tsadeval.core.arrays import EXACT
 from tsadeval.core.parameters import recall_weight
-from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 # Why values are undefined, where a metric compares the two classes and where it needs events.
 NO_ANOMALY = "target has a series without an anomalous point"
@@ -47,11 +47,17 @@ class Batch:
     padded: bool
     single: bool  # one series was given without a batch dimension
     dtype: torch.dtype  # of the values to return
+    checked: bool  # the caller wants values to be checked
 
     @property
     def valid(self) -> Tensor:
         """Which entries are points, not padding."""
         return torch.arange(self.scores.shape[1], device=self.scores.device) < self.lengths[:, None]
+
+    @property
+    def gives_alarms(self) -> bool:
+        """True if these are alarms, not scores."""
+        return self.scores.dtype == torch.bool
 
     def filled(self, value: float) -> Tensor:
         """Return the scores with this value in the padding."""
@@ -66,24 +72,18 @@ class Batch:
         return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
 
 
-def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
+def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int | None = 1) -> Tensor:
     """Apply a function to blocks of series; values are float64, series last.
 
-    A series needs as many numbers as it has points, and at least `per_row`.
+    A series needs as many numbers as it has points, and at least `per_row`; none besides the batch if that is None.
     """
     if not len(batch.scores):
         raise InvalidInputError("preds has no series: there is nothing to judge")
+    if per_row is None:  # no need to ask how much memory is left
+        return function(batch)
     rows = max(1, room(batch.scores.device) // max(batch.scores.shape[1], per_row))
     parts = [function(batch.rows(slice(at, at + rows))) for at in range(0, len(batch.scores), rows)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-
-
-def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bool) -> Tensor:
-    """Values in the dtype of the scores, without the batch dimension where there was none; warns of NaN."""
-    if validate and bool(values.isnan().any()):
-        warn_undefined(name, undefined)
-    values = values.to(batch.dtype)
-    return values[..., 0] if batch.single else values
 
 
 def is_binary(values: Tensor) -> bool:
@@ -115,11 +115,11 @@ def read(
     labels = target if target.dtype == torch.bool else target != 0
     if inside is None:
         counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
-        return Batch(scores, labels, counts, False, single, dtype)
-    if mask is not None or counts is None:
-        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
-    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
-    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+    elif mask is not None or counts is None:
+        scores, labels, counts = _left_aligned(scores, labels, inside)
+    else:  # what stands in the padding is arbitrary, so it must reach neither a sum nor a search for events
+        scores, labels = scores.masked_fill(~inside, 0), labels & inside
+    return Batch(scores, labels, counts, inside is not None, single, dtype, validate)
 
 
 def as_rows(
@@ -253,17 +253,16 @@ def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:
 def read_alarms(
     preds: Tensor,
     target: Tensor,
-    threshold: Threshold | None,
     lengths: Tensor | Sequence[int] | None,
     mask: Tensor | None,
+    *,
+    threshold: Threshold | None,
     validate: bool,
-) -> tuple[Batch, bool]:
-    """Read a batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
+) -> Batch:
+    """Read a batch of alarms; or of scores, where the best threshold is to be found."""
     batch = read(preds, target, lengths, mask, validate=validate, alarms=True)
-    if batch.scores.dtype == torch.bool:
-        return batch, False
-    if isinstance(threshold, str) and threshold == "best":
-        return batch, True
+    if batch.gives_alarms or (isinstance(threshold, str) and threshold == "best"):
+        return batch
     if isinstance(threshold, Tensor) and threshold.shape in ((), (len(batch.scores),)):
         limits = threshold.to(batch.scores.device).double().reshape(-1, 1)
     elif isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and not math.isnan(threshold):
@@ -275,7 +274,7 @@ def read_alarms(
         )
     # In the scores' own type, as everywhere in tsadeval, which knows float32 and float64.
     alarms = batch.scores.double() > (limits.float() if preds.dtype == torch.float32 else limits)
-    return batch.with_scores(alarms & batch.valid if batch.padded else alarms), False
+    return batch.with_scores(alarms & batch.valid if batch.padded else alarms)
 
 
 # Rows sorted by score, with their labels. On a GPU one sort of whole numbers does all rows and carries the

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, check_parameters
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read
+from tsadeval.torch._batch import ONE_CLASS, Batch
+from tsadeval.torch._define import tensor_metric
 from tsadeval.torch._segments import group_scores
 
 # Beyond these magnitudes squares would overflow or vanish.
@@ -43,31 +43,22 @@ def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> RunSu
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    runs = RunSums(*_finder(scores)(scores, labels, batch.lengths, scale, added))
+    kernels = kernels_for(scores)
+    find = by_torch if kernels is None else kernels.run_moments
+    runs = RunSums(*find(scores, labels, batch.lengths, scale, added))
     if batch.padded:
         inside = runs.weights[:, 0] > 0
         runs = RunSums(*(x[inside] for x in runs))
     return runs
 
 
-Finder = Callable[[Tensor, Tensor, Tensor, bool, Tensor | None], tuple[Tensor, ...]]
-
-
-def _finder(scores: Tensor) -> Finder:
-    if has_kernels(scores):
-        from tsadeval.torch import _triton
-
-        return _triton.run_moments
-    return by_torch
-
-
-def has_kernels(tensor: Tensor) -> bool:
-    """Return True if Triton kernels run on the tensor's device."""
+def kernels_for(tensor: Tensor) -> Any:
+    """Return the module of the Triton kernels where they run on the tensor's device, else None."""
     if not tensor.is_cuda:
-        return False
+        return None
     from tsadeval.torch import _triton
 
-    return _triton.available()
+    return _triton if _triton.available() else None
 
 
 def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
@@ -135,42 +126,6 @@ def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
     return torch.where(known, alpha / total * (beta / total) / (total + 1), 0)
 
 
-def _cce(
-    batch: Batch,
-    normalize: str | None,
-    quantiles: tuple[float, float],
-    weights: tuple[float, float],
-    formula: tuple[float, bool, str, float],
-) -> Tensor:
-    """CCE of scaled scores; `weights` of anomalous runs and of anomalous points, `formula` as for `event_scores`."""
-    exponent = None
-    if normalize in ("minmax", "published"):
-        batch, exponent = _in_range(batch)
-    elif normalize == "quantile":
-        batch = _clipped(batch, quantiles)
-    elif normalize is not None:
-        batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
-    added = None
-    if normalize == "published":
-        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
-        added = added if exponent is None else torch.ldexp(added, -exponent)
-    keys, labels, means, variances, sizes = run_moments(batch, normalize in ("minmax", "published", "robust"), added)
-    judged = event_scores(means, variances, labels, *formula)
-    rows = len(batch.scores)
-
-    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
-        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
-
-    total = of_classes(judged)[..., 0]
-    events, points, sums = of_classes(sizes).unbind(2)
-    mean = sums / points
-    variance = of_classes(sizes[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
-    anomalous = torch.arange(2, device=mean.device).bool()
-    both = total / events, event_scores(mean, variance, anomalous, *formula)
-    of_runs, of_points = (values[:, 0].lerp(values[:, 1], weight) for values, weight in zip(both, weights, strict=True))
-    return of_runs + of_points
-
-
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
     """Scores in units of a power of two where their squares would not be numbers, and its exponents."""
     if batch.scores.dtype != torch.float64:
@@ -215,38 +170,36 @@ def _clipped(batch: Batch, quantiles: tuple[float, float]) -> Batch:
     return batch.with_scores(torch.where(constant, 0.5, scaled).masked_fill(~batch.valid, 0))
 
 
-def cce(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    tau: float = 0.5,
-    constrained: bool = False,
-    event_weight: float = 0.5,
-    global_weight: float = 0.5,
-    normalize: str | None = "minmax",
-    quantiles: tuple[float, float] = (0.001, 0.999),
-    uncertainty: str = "beta",
-    gamma: float = 10.0,
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
-    """CCE of every series of a batch; equals `tsadeval.cce`, whose options these are.
+def _refuse_others_than_probabilities(batch: Batch) -> None:
+    if not batch.checked:
+        return
+    low, high = float(batch.scores.min()), float(batch.scores.max())
+    if low < 0 or high > 1:
+        raise InvalidInputError(
+            f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
+            'pass probabilities, or use normalize="minmax"'
+        )
+
+
+def _by_range(*, normalize: str | None, **_: Any) -> bool:
+    """Return True if scores are scaled by their range: one that is not finite makes the value NaN."""
+    return normalize in ("minmax", "published")
+
+
+def _per_row(batch: Batch, *, normalize: str | None, **options: Any) -> int | None:
+    """Return None where Triton kernels do it, which need next to no memory beside the batch."""
+    kernels = _by_range(normalize=normalize) or normalize is None
+    return None if kernels and kernels_for(batch.scores) is not None else 1
+
+
+@tensor_metric(
+    ONE_CLASS, CCE_CHECKS, like=CCEOptions, finite=lambda **options: not _by_range(**options), per_row=_per_row
+)
+def cce(batch: Batch, **given: Any) -> Tensor:
+    """CCE of every series of a batch; equals `tsadeval.cce`.
 
     Scores are read once: by a Triton kernel on a GPU that has one, by torch elsewhere. To train with, there is
     `CCELoss`.
-
-    Parameters
-    ----------
-    preds, target, lengths, mask, validate
-        As for `auc_roc`.
-    tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma
-        As for `tsadeval.cce`.
-
-    Returns
-    -------
-    Tensor of shape () or (series,)
-        NaN, with an `UndefinedMetricWarning`, for a series with one class only.
 
     Examples
     --------
@@ -255,34 +208,33 @@ def cce(
     >>> tt.cce(torch.tensor([0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), labels)
     tensor(0.4909)
     """
-    options = {
-        "tau": tau,
-        "constrained": constrained,
-        "event_weight": event_weight,
-        "global_weight": global_weight,
-        "normalize": normalize,
-        "quantiles": quantiles,
-        "uncertainty": uncertainty,
-        "gamma": gamma,
-    }
-    check_parameters("cce", CCE_CHECKS, options)
-    batch = read(preds, target, lengths, mask, validate=validate, finite=normalize not in ("minmax", "published"))
-    if normalize is None and validate:
-        low, high = float(batch.scores.min()), float(batch.scores.max())
-        if low < 0 or high > 1:
-            raise InvalidInputError(
-                f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
-                'pass probabilities, or use normalize="minmax"'
-            )
+    options = CCEOptions(**given)
+    exponent, normalize, formula = None, options.normalize, options.formula
+    if normalize in ("minmax", "published"):
+        batch, exponent = _in_range(batch)
+    elif normalize == "quantile":
+        batch = _clipped(batch, options.quantiles)
+    elif normalize is None:
+        _refuse_others_than_probabilities(batch)
+    else:
+        batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
+    added = None
+    if normalize == "published":
+        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
+        added = added if exponent is None else torch.ldexp(added, -exponent)
+    keys, labels, means, variances, sizes = run_moments(batch, normalize in ("minmax", "published", "robust"), added)
+    judged = event_scores(means, variances, labels, *formula)
+    rows = len(batch.scores)
 
-    def of_block(block: Batch) -> Tensor:
-        formula = tau, constrained, uncertainty, gamma
-        return _cce(block, normalize, quantiles, (event_weight, global_weight), formula)
+    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
+        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
 
-    # Kernels need next to no memory beside the batch, so there is no need to ask how much is left.
-    whole = normalize in ("minmax", "published", None) and has_kernels(batch.scores)
-    values = of_block(batch) if whole else apply(batch, of_block)
-    undefined = validate and bool(values.isnan().any())
-    if undefined:
-        read(preds, target, lengths, mask)  # names the score that is not finite
-    return finish("cce", batch, values, ONE_CLASS, undefined)
+    total = of_classes(judged)[..., 0]
+    events, points, sums = of_classes(sizes).unbind(2)
+    mean = sums / points
+    variance = of_classes(sizes[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
+    anomalous = torch.arange(2, device=mean.device).bool()
+    weights = options.event_weight, options.global_weight
+    both = total / events, event_scores(mean, variance, anomalous, *formula)
+    of_runs, of_points = (values[:, 0].lerp(values[:, 1], weight) for values, weight in zip(both, weights, strict=True))
+    return of_runs + of_points

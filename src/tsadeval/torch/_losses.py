@@ -103,7 +103,9 @@ def _on_unit_range(scores: Tensor, pools: Tensor, n_pools: int) -> Tensor:
 
 
 class EventLoss(nn.Module):
-    """The options of a loss: checked, shown, and one of them applied at the end."""
+    """The options of a loss: checked, shown, and one of them applied at the end to the loss of every pool."""
+
+    buffer = 0
 
     def __init__(self, checks: dict[str, Check], **options: Any) -> None:
         super().__init__()
@@ -111,14 +113,27 @@ class EventLoss(nn.Module):
         self.options = options
         self.scale, self.pool, self.reduction = (options[name] for name in ("scale", "pool", "reduction"))
 
+    def of_pools(self, points: Points) -> Tensor:
+        """Return the loss of each pool."""
+        raise NotImplementedError
+
     def extra_repr(self) -> str:
         """Show the options that differ from their defaults."""
         defaults = inspect.signature(type(self)).parameters
         differing = {k: v for k, v in self.options.items() if v != defaults[k].default}
         return ", ".join(f"{name}={value!r}" for name, value in differing.items())
 
-    def reduce(self, values: Tensor) -> Tensor:
-        """Apply the reduction to the values of the pools."""
+    def forward(
+        self,
+        preds: Tensor,
+        target: Tensor,
+        *,
+        lengths: Tensor | Sequence[int] | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
+        points = _points(preds, target, lengths, mask, self.pool, self.buffer)
+        values = self.of_pools(points).to(points.scores.dtype)
         if self.reduction == "none":
             return values
         return values.sum() if self.reduction == "sum" else values.mean()
@@ -186,16 +201,8 @@ class CCELoss(EventLoss):
         self.formula = tau, constrained, uncertainty, gamma
         self.weights = ((1 - event_weight, event_weight), (1 - global_weight, global_weight))
 
-    def forward(
-        self,
-        preds: Tensor,
-        target: Tensor,
-        *,
-        lengths: Tensor | Sequence[int] | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
-        points = _points(preds, target, lengths, mask, self.pool)
+    def of_pools(self, points: Points) -> Tensor:
+        """Sum what the classes and their events lack."""
         scores = points.scores
         if self.scale == "sigmoid":
             scores = scores.sigmoid()
@@ -211,12 +218,12 @@ class CCELoss(EventLoss):
         size = 2 * points.n_pools
         number = sum_by(of_class, torch.ones_like(events), size)
         of_events = sum_by(of_class, events, size) / number.clamp_min(1)
-        anomalous = torch.arange(size, device=preds.device) % 2 == 1
+        anomalous = torch.arange(size, device=scores.device) % 2 == 1
         pooled = self._shortfall(scores, 2 * points.pools + points.labels, anomalous)
-        weights = preds.new_tensor(self.weights)
+        weights = scores.new_tensor(self.weights)
         lost = weights[0] * of_events.view(-1, 2) + weights[1] * pooled.view(-1, 2)
         lost = torch.where(number.view(-1, 2) > 0, lost, 0)
-        return self.reduce(lost.sum(1))
+        return lost.sum(1)
 
     def _shortfall(self, scores: Tensor, groups: Tensor, anomalous: Tensor) -> Tensor:
         """Compute what the score of each group of points lacks to 1 - tau."""
@@ -282,16 +289,8 @@ class EventAUCLoss(EventLoss):
         super().__init__(AUC_CHECKS, margin=margin, buffer=buffer, scale=scale, pool=pool, reduction=reduction)
         self.margin, self.buffer = margin, buffer
 
-    def forward(
-        self,
-        preds: Tensor,
-        target: Tensor,
-        *,
-        lengths: Tensor | Sequence[int] | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
-        points = _points(preds, target, lengths, mask, self.pool, self.buffer)
+    def of_pools(self, points: Points) -> Tensor:
+        """Compute the mean of the pairs of every pool, by ranges of the sorted scores."""
         scores = points.scores.double()  # differences of cumulative sums would lose digits in float32
         if self.scale == "minmax":
             scores = _on_unit_range(scores, points.pools, points.n_pools)
@@ -310,8 +309,7 @@ class EventAUCLoss(EventLoss):
         count = (end - begin).double()
         lost = count * limit.square() - 2 * limit * (sums[end] - sums[begin]) + squares[end] - squares[begin]
         per_pool = sum_by(pool, self._weights(points) * lost, points.n_pools)
-        values = per_pool / number.clamp_min(1) / self.margin**2
-        return self.reduce(values).to(points.scores.dtype)
+        return per_pool / number.clamp_min(1) / self.margin**2
 
     def _weights(self, points: Points) -> Tensor:
         """Of every anomalous point: 1 over the number of events of its pool and of points of its event."""

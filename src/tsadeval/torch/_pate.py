@@ -6,14 +6,12 @@ predicted at level j exactly when its bin is at most j.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import PATE_CHECKS, check_parameters
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read, sort_rows
+from tsadeval.core.parameters import PATE_CHECKS, pate_buffers
+from tsadeval.torch._batch import ONE_CLASS, Batch, sort_rows
+from tsadeval.torch._define import tensor_metric
 from tsadeval.torch._segments import EventList, NextGreater, add_at, cumulate_from, events_of, expand, is_first, is_last
 
 SAME = 1e-12  # recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point
@@ -146,9 +144,26 @@ def _area(hit: Tensor, missed: Tensor, alarms: Tensor) -> Tensor:
     return torch.where(kept, steps, 0).sum(1)
 
 
-def _pate(
-    batch: Batch, pairs: list[tuple[int, int, float]], n_thresholds: int | None, drop_intermediate: bool
+@tensor_metric(ONE_CLASS, PATE_CHECKS, per_row=lambda batch, *, n_thresholds, **_: n_thresholds or 1)
+def pate(
+    batch: Batch,
+    *,
+    early: int = 100,
+    delay: int = 100,
+    n_splits: int = 1,
+    include_zero: bool = True,
+    n_thresholds: int | None = 250,
+    drop_intermediate: bool = True,
 ) -> Tensor:
+    """PATE of every series of a batch; equals `tsadeval.metrics.pate`.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 0, 0, 0])
+    >>> tt.pate(torch.tensor([0, 0, 0, 0, 0, 1.0, 1, 1, 0, 0]), labels, early=2, delay=2)
+    tensor(0.7554)
+    """
     rows = len(batch.scores)
     positives = batch.labels.sum(1)
     undefined = (positives == 0) | (positives == batch.lengths)
@@ -166,65 +181,7 @@ def _pate(
     bins = (levels - reached).clamp_max(levels - 1)
     del ascending, labels, reached
     found, missed, first_level = _misses(bins, events, rows, levels)
-    for early, delay, weight in pairs:
-        hit = _hits(bins, batch.lengths, events, first_level, found, early, delay)
+    for *sizes, weight in pate_buffers(batch.scores.shape[1], early, delay, n_splits, include_zero):
+        hit = _hits(bins, batch.lengths, events, first_level, found, *sizes)
         total += weight * _area(hit, missed, alarms)
     return total.masked_fill(undefined, torch.nan)
-
-
-def _pairs(n: int, early: int, delay: int, n_splits: int, include_zero: bool) -> list[tuple[int, int, float]]:
-    """Pairs of buffer sizes with weights that add up to 1: evenly spaced, rounded down; beyond n all are alike."""
-    steps = range(0 if include_zero else 1, n_splits + 1)
-    sizes = [Counter(min(int(size) * i // n_splits, n) for i in steps) for size in (early, delay)]
-    total = sizes[0].total() * sizes[1].total()
-    return [(a, b, x * y / total) for a, x in sizes[0].items() for b, y in sizes[1].items()]
-
-
-def pate(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    early: int = 100,
-    delay: int = 100,
-    n_splits: int = 1,
-    include_zero: bool = True,
-    n_thresholds: int | None = 250,
-    drop_intermediate: bool = True,
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
-    """PATE of every series of a batch; equals `tsadeval.metrics.pate`.
-
-    Parameters
-    ----------
-    preds, target, lengths, mask, validate
-        As for `auc_roc`.
-    early, delay, n_splits, include_zero, n_thresholds, drop_intermediate
-        As for `tsadeval.metrics.pate`.
-
-    Returns
-    -------
-    Tensor of shape () or (series,)
-        NaN, with an `UndefinedMetricWarning`, for a series with one class only.
-
-    Examples
-    --------
-    >>> import torch, tsadeval.torch as tt
-    >>> labels = torch.tensor([0, 0, 0, 0, 1, 1, 1, 0, 0, 0])
-    >>> tt.pate(torch.tensor([0, 0, 0, 0, 0, 1.0, 1, 1, 0, 0]), labels, early=2, delay=2)
-    tensor(0.7554)
-    """
-    options = {
-        "early": early,
-        "delay": delay,
-        "n_splits": n_splits,
-        "include_zero": include_zero,
-        "n_thresholds": n_thresholds,
-        "drop_intermediate": drop_intermediate,
-    }
-    check_parameters("pate", PATE_CHECKS, options)
-    batch = read(preds, target, lengths, mask, validate=validate)
-    pairs = _pairs(batch.scores.shape[1], early, delay, n_splits, include_zero)
-    values = apply(batch, lambda b: _pate(b, pairs, n_thresholds, drop_intermediate), per_row=n_thresholds or 1)
-    return finish("pate", batch, values, ONE_CLASS, validate)

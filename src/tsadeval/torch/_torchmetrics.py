@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
+from tsadeval.core import docstrings
 from tsadeval.core.parameters import Check, Flag, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.torch import _affiliation, _cce, _pate, _ranking, _vus
@@ -47,11 +48,20 @@ class SeriesMetric(Metric):
     plot_lower_bound: float | None = 0.0
     plot_upper_bound: float | None = 1.0
 
-    function: ClassVar[Callable[..., Tensor]]
+    function: ClassVar[Callable[..., Tensor]]  # of tensors, which judges the series
 
     scores: list[Tensor]
     labels: list[Tensor]
     windows: list[Tensor]
+
+    def __init_subclass__(cls, *, function: Callable[..., Tensor] | None = None, **options: Any) -> None:
+        """Give a metric its function, and its docstring the parameters, which are the same for all."""
+        super().__init_subclass__(**options)
+        if function is None:  # a user's class, derived from a metric
+            return
+        cls.function = staticmethod(function)
+        parameters = docstrings.entries(docstrings.sections(inspect.cleandoc(SeriesMetric.__doc__ or ""))["Parameters"])
+        cls.__doc__ = docstrings.filled(inspect.cleandoc(cls.__doc__ or ""), parameters.values(), None)
 
     def __init__(
         self, *, average: str = "mean", overlap: str = "mean", validate_args: bool = True, **options: Any
@@ -135,43 +145,24 @@ class SeriesMetric(Metric):
         return self._plot(val, ax)
 
 
-class AUCROC(SeriesMetric):
-    """`tsadeval.torch.auc_roc` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_ranking.auc_roc)
+class AUCROC(SeriesMetric, function=_ranking.auc_roc):
+    """`tsadeval.torch.auc_roc` over an epoch."""
 
 
-class AUCPR(SeriesMetric):
-    """`tsadeval.torch.auc_pr` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_ranking.auc_pr)
+class AUCPR(SeriesMetric, function=_ranking.auc_pr):
+    """`tsadeval.torch.auc_pr` over an epoch."""
 
 
-class AffiliationF1(SeriesMetric):
-    """`tsadeval.torch.affiliation_f1` over an epoch, by default at the best threshold. Parameters as for `CCE`."""
-
-    function = staticmethod(_affiliation.affiliation_f1)
+class AffiliationF1(SeriesMetric, function=_affiliation.affiliation_f1):
+    """`tsadeval.torch.affiliation_f1` over an epoch, by default at the best threshold."""
 
 
-class BestF1(SeriesMetric):
-    """`tsadeval.torch.best_f1` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_ranking.best_f1)
+class BestF1(SeriesMetric, function=_ranking.best_f1):
+    """`tsadeval.torch.best_f1` over an epoch."""
 
 
-class CCE(SeriesMetric):
+class CCE(SeriesMetric, function=_cce.cce):
     """`tsadeval.torch.cce` over an epoch, from windows in any order.
-
-    Parameters
-    ----------
-    average : {"mean", "none"}, default="mean"
-        The mean over the series for which the metric is defined, or the value of every series.
-    overlap : {"mean", "max", "min"}, default="mean"
-        How the scores that several windows give to one point become one.
-    validate_args : bool, default=True
-        Check scores and labels at every update.
-    **options
-        Those of `tsadeval.torch.cce`, and those of `torchmetrics.Metric`.
 
     Examples
     --------
@@ -186,31 +177,22 @@ class CCE(SeriesMetric):
     """
 
     plot_lower_bound = -1.0
-    function = staticmethod(_cce.cce)
 
 
-class F1PA(SeriesMetric):
-    """`tsadeval.torch.f1_pa` over an epoch, by default at the best threshold. Parameters as for `CCE`."""
-
-    function = staticmethod(_ranking.f1_pa)
+class F1PA(SeriesMetric, function=_ranking.f1_pa):
+    """`tsadeval.torch.f1_pa` over an epoch, by default at the best threshold."""
 
 
-class PATE(SeriesMetric):
-    """`tsadeval.torch.pate` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_pate.pate)
+class PATE(SeriesMetric, function=_pate.pate):
+    """`tsadeval.torch.pate` over an epoch."""
 
 
-class VUSPR(SeriesMetric):
-    """`tsadeval.torch.vus_pr` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_vus.vus_pr)
+class VUSPR(SeriesMetric, function=_vus.vus_pr):
+    """`tsadeval.torch.vus_pr` over an epoch."""
 
 
-class VUSROC(SeriesMetric):
-    """`tsadeval.torch.vus_roc` over an epoch. Parameters as for `CCE`."""
-
-    function = staticmethod(_vus.vus_roc)
+class VUSROC(SeriesMetric, function=_vus.vus_roc):
+    """`tsadeval.torch.vus_roc` over an epoch."""
 
 
 # Scored windows in any order become whole series again: sorted by time, overlaps joined, repeated windows once.

@@ -7,14 +7,15 @@ length to the next for all series at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant, check_parameters
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read, room
+from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
+from tsadeval.torch._batch import ONE_CLASS, Batch, room
+from tsadeval.torch._define import tensor_metric
 from tsadeval.torch._segments import AlarmLevels, EventList, Zone, add_at, events_of, every_score, expand, sampled
 
 
@@ -155,24 +156,40 @@ class Single:
         return torch.stack(found, dim=1)
 
 
-def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVariant) -> Tensor:
-    """(2, series): mean areas under the ROC and PR curves over all widths."""
+def _per_row(batch: Batch, *, window: int, n_thresholds: int | None, variant: str) -> int:
+    columns = batch.scores.shape[1]
+    return 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)
+
+
+@tensor_metric(ONE_CLASS, VUS_TENSOR_CHECKS, equals="vus_roc", per_row=_per_row)
+def vus(batch: Batch, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> Tensor:
+    """VUS-ROC and VUS-PR together, in the time of one of them: a tensor of shape (2,) or (2, series).
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 0, 0, 0])
+    >>> scores = torch.tensor([0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2])
+    >>> tt.vus(scores, labels, window=2)
+    tensor([0.9241, 0.8396])
+    """
+    how = VUS_VARIANTS[variant]
     rows, columns = batch.scores.shape
     device = batch.scores.device
     events = events_of(batch.labels)
     if len(events) == 0:
         return torch.full((2, rows), torch.nan, dtype=torch.float64, device=device)
-    widths, repeats = variant.widths(2 * window, volume=True)
+    widths, repeats = how.widths(2 * window, volume=True)
     zone = Zone.of(batch, events, min(window, columns - 1))
     levels = every_score(batch, zone.nearest < zone.far) if n_thresholds is None else sampled(batch, n_thresholds)
-    slopes = _weights(torch.from_numpy(widths).to(device), zone.far - 1, variant.root)
+    slopes = _weights(torch.from_numpy(widths).to(device), zone.far - 1, how.root)
     times = torch.from_numpy(repeats).double().to(device)
     inside = torch.zeros_like(levels.alarms)
     row, column = batch.labels.nonzero(as_tuple=True)
     add_at(inside, row, levels.of_point[row, column], torch.ones_like(row, dtype=torch.float64))
     inside = inside.cumsum(1)
-    groups = WideningEvents(batch, events, levels, variant.merging)
-    buffers = (Single if n_thresholds is None else Counted)(levels, zone, variant)
+    groups = WideningEvents(batch, events, levels, how.merging)
+    buffers = (Single if n_thresholds is None else Counted)(levels, zone, how)
     total = torch.zeros((2, rows), dtype=torch.float64, device=device)
     most = max(1, room(device) // (rows * levels.count))  # widths whose curves are worked out together
     weights: list[Tensor] = []
@@ -186,7 +203,7 @@ def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVar
         shares += [groups.found()[:, None]] * count
         at += count
         if at - done >= most or at == len(widths):
-            areas = _areas(inside, torch.cat(weights, 1), torch.cat(shares, 1), levels, batch.lengths, variant)
+            areas = _areas(inside, torch.cat(weights, 1), torch.cat(shares, 1), levels, batch.lengths, how)
             total += torch.stack([area @ times[done:at] for area in areas])
             weights, shares, done = [], [], at
     positives = batch.labels.sum(1)
@@ -194,50 +211,9 @@ def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVar
     return (total / times.sum()).masked_fill(undefined, torch.nan)
 
 
-def _read(
-    name: str,
-    preds: Tensor,
-    target: Tensor,
-    window: int,
-    n_thresholds: int | None,
-    variant: str,
-    lengths: Tensor | Sequence[int] | None,
-    mask: Tensor | None,
-    validate: bool,
-) -> Tensor:
-    options = {"window": window, "n_thresholds": n_thresholds, "variant": variant}
-    check_parameters(name, VUS_TENSOR_CHECKS, options)
-    batch = read(preds, target, lengths, mask, validate=validate)
-    columns = batch.scores.shape[1]
-    per_row = 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)
-    values = apply(batch, lambda b: _volume(b, window, n_thresholds, VUS_VARIANTS[variant]), per_row=per_row)
-    return finish(name, batch, values, ONE_CLASS, validate)
-
-
-def vus_roc(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    window: int = 100,
-    n_thresholds: int | None = 250,
-    variant: str = "vus",
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
+@tensor_metric(ONE_CLASS, VUS_TENSOR_CHECKS, like=vus.judge, per_row=_per_row)
+def vus_roc(batch: Batch, **options: Any) -> Tensor:
     """Volume under the ROC surface of every series of a batch; equals `tsadeval.metrics.vus_roc`.
-
-    Parameters
-    ----------
-    preds, target, lengths, mask, validate
-        As for `auc_roc`.
-    window, n_thresholds, variant
-        As for `tsadeval.metrics.vus_roc`.
-
-    Returns
-    -------
-    Tensor of shape () or (series,)
-        NaN, with an `UndefinedMetricWarning`, for a series with one class only.
 
     Examples
     --------
@@ -247,23 +223,13 @@ def vus_roc(
     >>> tt.vus_roc(scores, labels, window=2)
     tensor(0.9241)
     """
-    return _read("vus_roc", preds, target, window, n_thresholds, variant, lengths, mask, validate)[0]
+    both: Tensor = vus.judge(batch, **options)
+    return both[0]
 
 
-def vus_pr(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    window: int = 100,
-    n_thresholds: int | None = 250,
-    variant: str = "vus",
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
+@tensor_metric(ONE_CLASS, VUS_TENSOR_CHECKS, like=vus.judge, per_row=_per_row)
+def vus_pr(batch: Batch, **options: Any) -> Tensor:
     """Volume under the precision-recall surface of every series of a batch; equals `tsadeval.metrics.vus_pr`.
-
-    Parameters and return value as for `vus_roc`.
 
     Examples
     --------
@@ -273,30 +239,5 @@ def vus_pr(
     >>> tt.vus_pr(scores, labels, window=2)
     tensor(0.8396)
     """
-    return _read("vus_pr", preds, target, window, n_thresholds, variant, lengths, mask, validate)[1]
-
-
-def vus(
-    preds: Tensor,
-    target: Tensor,
-    *,
-    window: int = 100,
-    n_thresholds: int | None = 250,
-    variant: str = "vus",
-    lengths: Tensor | Sequence[int] | None = None,
-    mask: Tensor | None = None,
-    validate: bool = True,
-) -> Tensor:
-    """VUS-ROC and VUS-PR together, in the time of one of them: a tensor of shape (2,) or (2, series).
-
-    Parameters as for `vus_roc`.
-
-    Examples
-    --------
-    >>> import torch, tsadeval.torch as tt
-    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 0, 0, 0])
-    >>> scores = torch.tensor([0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2])
-    >>> tt.vus(scores, labels, window=2)
-    tensor([0.9241, 0.8396])
-    """
-    return _read("vus", preds, target, window, n_thresholds, variant, lengths, mask, validate)
+    both: Tensor = vus.judge(batch, **options)
+    return both[1]
