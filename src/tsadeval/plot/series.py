@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
 # More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
 STRETCHES = 1500
-BELOW = 28.0  # points from the axes to the key of colours: numbers and a label are between
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
 
@@ -121,7 +120,7 @@ def series_with_scores(
     limits = {"xlim": (low - 0.5, high - 0.5), "ylim": (-STRIP - 0.12, bottoms[0] + ROW + 0.25)}
     ax.set(**limits, xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
+    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
     return ax
 
