@@ -92,7 +92,7 @@ def test_value_by_threshold_has_the_values_of_the_metrics():
         for t, value in list(zip(*line.get_data(), strict=True))[::20]:
             assert value == pytest.approx(metric(Y, t <= SCORE))
     assert np.nanmax(f1.get_ydata()) == pytest.approx(te.best_threshold("f1", Y, SCORE).value, abs=0.02)
-    with pytest.raises(InvalidParameterError, match="must take predictions"):
+    with pytest.raises(InvalidParameterError, match="cce takes scores, so it has no threshold"):
         plot.value_by_threshold(Y, SCORE, metrics="cce")
 
 
@@ -141,7 +141,7 @@ def test_worst_events_are_those_of_the_breakdown():
         (lambda: plot.outcome_strips(Y, SCORE), "scores must be a mapping"),
         (lambda: plot.outcome_strips(Y, {}), "scores is empty"),
         (lambda: plot.outcome_strips(Y, {"a": SCORE[1:]}), "detector 'a'"),
-        (lambda: plot.worst_events(Y, SCORE, label=2), "label must be 0, 1 or None"),
+        (lambda: plot.worst_events(Y, SCORE, label=2), "label must be one of 0, 1, None"),
         (lambda: plot.worst_events(Y, SCORE, values=SCORE[1:]), "values has shape"),
         (lambda: plot.worst_events(np.ones(N), SCORE), "y_true needs both"),
         (lambda: plot.worst_events(Y, SCORE, n=0), "n must be"),

@@ -49,34 +49,19 @@ def legend_above(ax: Axes, *, title: str = "", handles: Sequence[Any] = ()) -> N
     handles = list(handles or ax.get_legend_handles_labels()[0])
     if not handles:
         return
-    _lay_out(ax)  # of which the room depends
+    room, _ = lay_out(ax)
     for columns in range(min(4, len(handles)), 0, -1):
         legend = ax.legend(
             handles=handles, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3,
             handlelength=1.2, columnspacing=1.0, labelspacing=0.25, title=title or None, title_fontsize=SMALL,
             alignment="left", fontsize=SMALL, frameon=False,
         )  # fmt: skip
-        extent = legend.get_window_extent()
-        if extent.width <= 0.95 * ax.bbox.width:  # letters are wider at some resolutions
+        extent = legend.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+        if 72 * extent.width <= 0.95 * room:  # letters are wider at some resolutions
             break
     above = ax.get_title(loc="left")
     if above:
-        ax.set_title(above, pad=72 * extent.height / ax.figure.dpi + 5)
-
-
-def _cell(ax: Axes) -> tuple[float, float, float, float] | None:
-    """Return the part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
-    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
-    if figure is None or place is None:
-        return None
-    rows, columns = place.get_gridspec().get_geometry()
-    width, height, pad = figure.bbox.width, figure.bbox.height, 2 * figure.dpi / 72
-    return (
-        width * place.colspan.start / columns + pad,
-        width * place.colspan.stop / columns - pad,
-        height * (1 - place.rowspan.stop / rows) + pad,
-        height * (1 - place.rowspan.start / rows) - pad,
-    )
+        ax.set_title(above, pad=72 * extent.height + 5)
 
 
 def make_room(ax: Axes) -> None:
@@ -85,29 +70,29 @@ def make_room(ax: Axes) -> None:
     A figure without a layout engine is laid out once, as the constrained layout does it. Axes without a grid stay as
     they are: whoever gave them an exact place meant it.
     """
-    figure, cell = ax.get_figure(root=True), _cell(ax)
-    if figure is None or cell is None:
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    if figure is None or place is None:
         return
-    label, letters = ax.xaxis.label, int(72 * (cell[1] - cell[0]) / figure.dpi / (1.1 * LETTER))
+    column = figure.bbox.width / place.get_gridspec().ncols
+    letters = int(72 * column * len(place.colspan) / figure.dpi / (1.1 * LETTER))
+    label = ax.xaxis.label
     label.set_text("\n".join(textwrap.fill(line, max(letters, 8)) for line in label.get_text().splitlines()))
     if figure.get_layout_engine() is None:
-        _lay_out(ax)
+        lay_out(ax)
         if label.get_window_extent().width > ax.bbox.width:  # it fits into the cell, if not below the axes
-            middle = ax.transAxes.inverted().transform(((cell[0] + cell[1]) / 2, 0))[0]
-            label.set(x=middle, horizontalalignment="center")
+            middle = column * (place.colspan.start + place.colspan.stop) / 2
+            label.set(x=ax.transAxes.inverted().transform((middle, 0))[0], horizontalalignment="center")
 
 
-def _lay_out(ax: Axes) -> None:
-    """Lay out the figure by its layout engine, or once as the constrained layout does it."""
+def lay_out(ax: Axes) -> tuple[float, float]:
+    """Lay out the figure now, by its layout engine or as the constrained layout does it.
+
+    Returns the width and the height of the axes in points.
+    """
     figure: Any = ax.get_figure(root=True)
     engine = figure.get_layout_engine() or require("matplotlib.layout_engine", extra="all").ConstrainedLayoutEngine()
     engine.execute(figure)
-
-
-def cell_size(ax: Axes) -> tuple[float, float]:
-    """Width and height of the cell of axes in points, which axes without frame have for themselves."""
-    left, right, bottom, top = _cell(ax) or (0.0, ax.bbox.width, 0.0, ax.bbox.height)
-    return 72 * (right - left) / ax.figure.dpi, 72 * (top - bottom) / ax.figure.dpi
+    return width_of(ax), 72 * ax.bbox.height / ax.figure.dpi
 
 
 def color_bar(ax: Axes, colors: Any, label: str, location: Literal["right", "bottom"] = "right") -> Any:
