@@ -227,11 +227,6 @@ def _render(
     ]
     about += [("Command", command)] if command else []
     about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]
-    checksums = []
-    for one in series:
-        name = one["name"] or "series"
-        checksums.append((name, "labels", one["labels_sha256"]))
-        checksums += [(name, f"scores of {d}", found["scores_sha256"]) for d, found in one["detectors"].items()]
     return render(
         "report.html.j2",
         styles=("base.css", "report.css"),
@@ -244,7 +239,7 @@ def _render(
         rule_note=_start(data, rule),
         metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data, rule)}",
         about=about,
-        checksums=checksums,
+        series=series,
         version=tsadeval.__version__,
         data=as_json(data),
         payloads=page.payloads.texts,
