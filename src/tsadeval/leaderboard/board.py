@@ -19,6 +19,7 @@ from tsadeval._optional import require
 from tsadeval.comparison.inference import CATEGORIES
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
@@ -200,14 +201,12 @@ class Table:
         """Series by group: all, by folder, and by what the labels say of them."""
         categories: dict[str, list[int]] = {}
         for kind in CATEGORIES:
-            own = [one.facts.category(kind) for one in self.series.values()]
-            for category in sorted({*own} - {""}):
-                categories[category] = [i for i, name in enumerate(own) if name == category]
-        folders: dict[str, list[int]] = {}
-        for i, name in enumerate(self.series):
-            for folder in map(str, PurePosixPath(name).parents[:-1]):
-                # A folder may be called as a group that is there anyway.
-                folders.setdefault(f"{folder} (folder)" if folder in {ALL, *categories} else folder, []).append(i)
+            found = grouped((one.facts.category(kind), i) for i, one in enumerate(self.series.values()))
+            categories |= {name: found[name] for name in sorted(found) if name}
+        above = ((str(folder), i) for i, name in enumerate(self.series) for folder in PurePosixPath(name).parents[:-1])
+        # A folder may be called as a group that is there anyway.
+        taken = {ALL, *categories}
+        folders = {f"{name} (folder)" if name in taken else name: members for name, members in grouped(above).items()}
         parts = {name: members for name, members in (folders | categories).items() if len(members) < len(self.series)}
         return {ALL: list(range(len(self.series))), **parts}
 

@@ -33,8 +33,6 @@ from tsadeval.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A curve with more corners than print can show is drawn at so many of them.
-CORNERS = 2000
 TICKS, NAMES = (0, 0.5, 1), ("0", "0.5", "1")
 UNIT: dict[str, Any] = {
     "xlim": (-0.02, 1.02), "xticks": TICKS, "xticklabels": NAMES,
@@ -70,15 +68,6 @@ def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     return np.append(0.0, found), np.append(0.0, alarms - found)
 
 
-def _thinned(*columns: Floats) -> list[Floats]:
-    """At most so many corners of a curve, spread evenly along its length; the ends stay."""
-    if len(columns[0]) <= CORNERS:
-        return list(columns)
-    length = np.cumsum(np.append(0.0, sum(np.abs(np.diff(c)) / max(np.ptp(c), 1e-300) for c in columns)))
-    at = np.unique(np.searchsorted(length, np.linspace(0, length[-1], CORNERS)))
-    return [c[np.union1d(at, [0, len(c) - 1])] for c in columns]
-
-
 @styled
 def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """ROC curves: recall against the false-alarm rate, a line per detector, AUC-ROC in the legend.
@@ -101,8 +90,7 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """
 
     def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
-        x, y = _thinned(false / false[-1], hits / hits[-1])
-        ax.plot(x, y, color=look.color, linestyle=look.dashes)
+        ax.plot(false / false[-1], hits / hits[-1], color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "ROC", "false-alarm rate", "recall", "auc_roc")
     ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
@@ -128,7 +116,7 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
         recall, precision = hits[1:] / hits[-1], hits[1:] / (hits + false)[1:]
         # Steps, as the area counts them: between two thresholds the precision is that of the next one.
-        x, y = _thinned(np.append(0.0, recall), np.append(precision[0], precision))
+        x, y = np.append(0.0, recall), np.append(precision[0], precision)
         ax.step(x, y, where="pre", color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "Precision and recall", "recall", "precision", "auc_pr")
@@ -159,8 +147,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
         miss, alarm = 1 - hits / hits[-1], false / false[-1]
         inside = (miss > 0) & (miss < 1) & (alarm > 0) & (alarm < 1)
-        x, y = _thinned(probit(alarm[inside]), probit(miss[inside])) if inside.any() else (np.empty(0),) * 2
-        ax.plot(x, y, color=look.color, linestyle=look.dashes)
+        ax.plot(probit(alarm[inside]), probit(miss[inside]), color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "Detection error trade-off", "false-alarm rate", "missed points")
     truth = label_runs(y_true, "y_true").mask

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.metrics.counting import curve, sorted_normal
+from tsadeval.metrics.counting import curve, sorted_normal, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least, event_maxima, event_steps
 
 Codes = NDArray[np.uint16]
@@ -76,12 +76,10 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         half = LEVELS // 2
         # Halves cannot overflow when the extremes of the range of floats are subtracted.
         grid = 2 * (distinct[0] / 2 + np.linspace(0, 1, half) * (distinct[-1] / 2 - distinct[0] / 2))
-        across = np.clip(np.searchsorted(distinct, grid), 0, len(distinct) - 1)
-        ranks = np.linspace(0, judged.n - 1, half).astype(np.int64)
-        by_rank = np.searchsorted(distinct, judged.sorted[ranks])
-        first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted]
-        kept = [i for i in first_above if i < len(distinct)]
-        distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
+        by_rank = judged.sorted[threshold_ranks(judged.n, half)]
+        first_above = np.searchsorted(distinct, np.array(wanted), side="right")
+        places = np.unique(np.concatenate([np.searchsorted(distinct, np.append(grid, by_rank)), first_above]))
+        distinct = distinct[places[places < len(distinct)]]
     # Just below each, in the scores' own precision: the same alarms come out of `scores > threshold` there.
     own = scoring.raw.dtype.type
     below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
