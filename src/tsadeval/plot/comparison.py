@@ -176,10 +176,8 @@ def _diagram(
 
     scale = 16.0
     first = scale + 6 + 5 * len(groups)
-    rows = max(len(left), len(right))
-    step = max(6.0, min(11.0, (height - first - 6 - 9 * len(notes)) / rows))
-    ax.set_xlim(0, width)
-    ax.set_ylim(max(height, first + step * rows + 9 * len(notes)), 0)
+    step = max(6.0, min(11.0, (height - first - 6 - 9 * len(notes)) / len(left)))
+    ax.set(xlim=(0, width), ylim=(max(height, first + step * len(left) + 9 * len(notes)), 0))
     ax.plot([low, high], [scale, scale], color="black", lw=0.8, clip_on=False)
     for rank in _ticks(k, int((high - low) / 12)):
         ax.plot([x(rank)] * 2, [scale - 3, scale], color="black", lw=0.8, clip_on=False)
@@ -195,7 +193,7 @@ def _diagram(
             ax.plot([at, at, edge + away], [scale, y, y], color=GREY, lw=0.6, clip_on=False)
             ax.text(edge + 3 * away, y, texts[j], ha=align, va="center", fontsize=SMALL)
     for i, note in enumerate(notes):
-        ax.text(0, first + step * rows + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
+        ax.text(0, first + step * len(left) + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
 
 
 def _ticks(k: int, most: int = 9) -> list[float]:

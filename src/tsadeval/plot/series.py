@@ -113,11 +113,10 @@ def series_with_scores(
     for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
         _judged(ax, scoring, bottom, colors)
         _line(ax, scoring.scores, shown, bottom)
-        found = evaluate(labels, scoring.scores, list(chosen.values()), threshold=threshold)
-        outcomes.append([found[metric] for metric in found])
+        outcomes.append([*evaluate(labels, scoring.scores, [*chosen.values()], threshold=threshold).values()])
     name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
-    limits = {"xlim": (low - 0.5, high - 0.5), "ylim": (-STRIP - 0.12, bottoms[0] + ROW + 0.25)}
-    ax.set(**limits, xlabel="time", title=title or name)
+    ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
+    ax.set(xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
     bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])

@@ -152,8 +152,7 @@ def heat_map(
 ) -> Any:
     """Draw a table as colours, with the names of its rows and columns; what is not finite is light grey."""
     palette = require("matplotlib", extra="all").colormaps[colors].with_extremes(bad="#EEEEEE")
-    low, high = limits
-    image = ax.imshow(values, cmap=palette, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
+    image = ax.imshow(values, cmap=palette, clim=limits, aspect="auto", interpolation="nearest")
     ax.spines[:].set_visible(False)
     upright = LETTER * max(map(len, columns), default=0) > width_of(ax) / max(len(columns), 1) - 2
     ax.set_yticks(range(len(rows)), rows)

@@ -65,11 +65,6 @@ class SeriesView:
     times: Times | None
     ignored: Bools | None  # points that are not judged, of all that have a label
 
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return self.labels.n
-
     @classmethod
     def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
         """Take what is drawn of a series."""
@@ -121,14 +116,14 @@ class Page:
         random_state: int = 0,
     ) -> None:
         self.payloads, self.odd = Payloads(), dict[tuple[str, str], OddAlarms | None]()
-        self._metrics, self._rule, self._random_state = tuple(metrics), rule, random_state
+        self._metrics, self._rule, self._random_state = list(metrics), rule, random_state
         self._known = {
             (row["series"], row["detector"], row["metric"]): row
             for row in compared.rows
             if row["status"] in ("ok", "undefined") and not row.get("seed")
         }
-        lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
-        points = sum(one.n * len(one.detectors) for one in series)
+        lines = sum(one.labels.n * (len(one.detectors) + len(one.values)) for one in series)
+        points = sum(one.labels.n * len(one.detectors) for one in series)
         self._step, self._draws = max(1, math.ceil(lines / DETAIL)), min(MOST_DRAWS, BUDGET // max(points, 1))
         self.data: Data = {
             "detectors": list(dict.fromkeys(name for one in series for name in one.detectors)),
@@ -150,7 +145,7 @@ class Page:
         stamps, clock = (None, None) if one.times is None else _clock(one.times)
         data: Data = {
             "name": one.name,
-            "n": one.n,
+            "n": one.labels.n,
             "anomalous": one.labels.events.points,
             "starts": starts,
             "stops": stops,
@@ -189,7 +184,7 @@ class Page:
         levels = score_levels(scoring, (threshold,))
         breakdown = explain_cce(scoring)
         # Of points without a score: no alarm at any level, and a gap in the line.
-        codes = np.zeros(one.n, np.uint16)
+        codes = np.zeros(one.labels.n, np.uint16)
         codes[offset : offset + scoring.n] = levels.codes
         if one.ignored is not None and self._step == 1:
             # Points that have a score but are not judged: for the line alone, the page counts no alarms there.
@@ -229,10 +224,9 @@ class Page:
 
     def _values(self, rows: Sequence[Row], scoring: Scoring) -> list[Data]:
         """Return the metrics of a scoring beside a random and a perfect one."""
-        metrics = list(self._metrics)
-        chance = [(math.nan, math.nan)] * len(metrics)
+        chance = [(math.nan, math.nan)] * len(self._metrics)
         if self._draws >= 2:
-            chance = random_values(metrics, scoring, self._rule, self._draws, self._random_state)
+            chance = random_values(self._metrics, scoring, self._rule, self._draws, self._random_state)
         return [
             {
                 "value": plain(row["value"]),
@@ -243,7 +237,7 @@ class Page:
                 "rule": row["rule"],
                 "message": row["message"],
             }
-            for row, (random, error), best in zip(rows, chance, perfect_values(metrics, scoring), strict=True)
+            for row, (random, error), best in zip(rows, chance, perfect_values(self._metrics, scoring), strict=True)
         ]
 
 
