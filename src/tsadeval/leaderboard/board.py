@@ -17,7 +17,7 @@ import numpy as np
 import tsadeval
 from tsadeval._optional import require
 from tsadeval.comparison.inference import CATEGORIES
-from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
+from tsadeval.comparison.standings import Data, agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
@@ -161,7 +161,6 @@ def _scoring(
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.
 
 
-Data = dict[str, Any]
 Standings = Mapping[str, Data]  # by group of series
 ALL = "all series"
 # A detector is listed in a group of series where it has values on so large a share of them.
@@ -302,8 +301,9 @@ def agreement(ranked: Mapping[str, Standings], lower: Sequence[str]) -> list[lis
     """Compute the Spearman correlation of the metrics' mean ranks over all series, of detectors that all list."""
     boards = {metric: found[ALL] for metric, found in ranked.items()}
     order = sorted(set.intersection(*(set(one["listed"]) for one in boards.values())))
-    parts = {}
-    for metric, one in boards.items():
-        at = [one["listed"].index(i) for i in order]
-        parts[metric] = {key: [one[key][i] for i in at] for key in ("rank", "mean")}
-    return agreement_of(parts, lower)
+    at = {metric: [one["listed"].index(i) for i in order] for metric, one in boards.items()}
+    means = {
+        metric: {"rank": [one["rank"][i] for i in at[metric]], "mean": [one["mean"][i] for i in at[metric]]}
+        for metric, one in boards.items()
+    }
+    return agreement_of(means, lower)

@@ -15,6 +15,7 @@ import numpy as np
 
 import tsadeval
 from tsadeval._optional import require
+from tsadeval.comparison.standings import Data
 from tsadeval.core.metric import PROPERTIES
 from tsadeval.core.results import cell_text
 from tsadeval.engine.progress import Progress
@@ -34,7 +35,6 @@ from tsadeval.rankeval import read
 from tsadeval.reports.html import address, as_json, page, source
 from tsadeval.tables.files import write_whole
 
-Data = dict[str, Any]
 Page = tuple[str, str, Data]  # path, template, and what it shows
 STYLES = ("base.css", "site.css")
 SCRIPTS = ("common.js", "board.js")

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison import Comparison, statistics
+from tsadeval.core.inputs import Floats
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Check, OneOf, check_parameters
@@ -39,8 +39,6 @@ from tsadeval.plot.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 _OPTIONS: dict[str, Check] = {"test": OneOf(tuple(statistics.TESTS)), **statistics.ALPHA}
 

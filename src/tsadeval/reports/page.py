@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.comparison.standings import agreement_of, standings
+from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
 from tsadeval.core.facts import OddAlarms, odd_alarms
@@ -29,8 +29,6 @@ from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_al
 from tsadeval.scores.scored import Scored
 from tsadeval.scores.scores import SeriesScores
 from tsadeval.scores.scoring import ignored_points
-
-Data = dict[str, Any]
 
 # Points times lines that are drawn in full; beyond that only the extremes of every few points are kept.
 DETAIL = 8_000_000
