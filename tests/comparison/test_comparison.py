@@ -72,6 +72,16 @@ def test_averages_are_over_series_or_over_data_sets(runs):
     assert [table.title for table in found.tables()] == [*found.series, "average over 5 series"]
 
 
+def test_titles_of_averages_count_the_series_that_were_left_out_apart(runs):
+    bad = [("bad", d, y, np.full(len(y), np.inf)) for _, d, y, _ in runs[:3]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = te.compare([*runs, *bad], metrics="cce")
+    assert dict(found.average()) == dict(te.compare(runs, metrics="cce").average())
+    assert repr(found.average()).startswith("average over 5 of 6 series")
+    assert repr(found.average(groups="dataset")).startswith("average over 3 groups of 5 of 6 series")
+
+
 def test_averages_do_not_depend_on_how_series_are_called(runs):
     """Once "nab/..." was averaged as one data set, and "NAB/..." series by series; LaTeX printed the other number."""
     small = [(f"nab/{k}", *rest) for k, (_, *rest) in enumerate(runs)]

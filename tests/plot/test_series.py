@@ -11,7 +11,7 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.datasets.dataset import Split, assemble
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.series import RIGHT, STRETCHES, WRONG, _colors
+from tsadeval.plot.series import RIGHT, WRONG, _colors
 
 pytestmark = pytest.mark.slow
 
@@ -98,17 +98,17 @@ def test_short_events_have_a_mark():
     assert marks(plot.series_with_scores((VALUES, LABELS), SCORES, around=1)) == []
 
 
-def test_long_series_keep_their_extremes():
+def test_long_series_keep_their_extremes_and_make_small_files(tmp_path):
     n = 200_000
     labels = np.arange(n) // 100 == 1500
     x = np.random.default_rng(0).normal(size=n)
     x[123_457] = 50
     ax = plot.series_with_scores((x, labels), {"size": np.abs(x)})
     line = max(ax.lines, key=lambda line: len(line.get_xdata()))
-    assert len(line.get_xdata()) == 2 * STRETCHES
     assert line.get_ydata().max() - line.get_ydata().min() == pytest.approx(1)
-    at = line.get_xdata()[np.argmax(line.get_ydata())]
-    assert abs(at - 123_457) <= n / STRETCHES
+    assert line.get_xdata()[np.argmax(line.get_ydata())] == 123_457
+    ax.figure.savefig(tmp_path / "series.svg")
+    assert (tmp_path / "series.svg").stat().st_size < 1_000_000  # matplotlib leaves out what print cannot show
 
 
 def test_a_data_set_has_a_name_and_columns():
@@ -140,10 +140,6 @@ def test_missing_values_are_gaps():
     line = next(line for line in plot.series_with_scores([values, LABELS], SCORES).lines if len(line.get_xdata()) == N)
     assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [3, 7]
     assert np.nanmax(line.get_ydata()) - np.nanmin(line.get_ydata()) == pytest.approx(1)
-    many = np.tile(values, 20)
-    ax = plot.series_with_scores((many, np.tile(LABELS, 20)), {"noise": np.tile(SCORES["noise"], 20)})
-    line = next(line for line in ax.lines if len(line.get_xdata()) == 2 * STRETCHES)
-    assert np.isfinite(line.get_ydata()).all()  # every stretch has other points to show
 
 
 @pytest.mark.parametrize("metrics", ["auc_roc", ["cce", "auc_roc", "range_f1", "affiliation_f1"], "paper"])

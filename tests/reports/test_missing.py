@@ -16,7 +16,7 @@ from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
-from tsadeval.reports.page import SeriesView
+from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.reports.payload import count_alarms, score_levels
 from tsadeval.scores.scoring import observe
 
@@ -206,7 +206,7 @@ def test_detectors_may_lack_points_as_their_stamps_say(tmp_path):
     for part, offset in ((slice(20, 100), 20), (slice(0, 80), 0)):
         runs = [("a", "all", y, s), ("a", "part", y[part], s[part])][:: 1 if offset else -1]
         (one,) = map(SeriesView.of, te.Scores(runs).by_series())
-        assert {name: (j.offset, j.scoring.n) for name, j in one.detectors.items()} == {
+        assert {name: (offset_of(j), j.scoring.n) for name, j in one.detectors.items()} == {
             "all": (0, 100),
             "part": (offset, 80),
         }

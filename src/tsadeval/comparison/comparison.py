@@ -236,13 +236,15 @@ class Comparison(Result):
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
             return DetectorTable(values, title="micro average", titles=self._titles, percent=percent, lower=self._lower)
-        count = f"{len(self.series)} series"
+        judged = {row["series"] for row in self.rows if row["status"] != "missing"}
+        count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
             return self._table(f"average over {count}", {"": self.series}, percent)
         parts: dict[str, list[str]] = {}
         for series in self.series:
             parts.setdefault(group_of(dataset_of if groups == "dataset" else groups, series), []).append(series)
-        return self._table(f"average over {len(parts)} groups of {count}", parts, percent)
+        known = sum(not judged.isdisjoint(part) for part in parts.values())
+        return self._table(f"average over {known} groups of {count}", parts, percent)
 
     def group(self, name: str, *, percent: bool = False) -> DetectorTable:
         """Detectors by metrics over the series of one data set."""

@@ -17,8 +17,9 @@ import numpy as np
 import tsadeval
 from tsadeval._optional import require
 from tsadeval.comparison.inference import CATEGORIES
-from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
+from tsadeval.comparison.standings import Data, agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
@@ -160,7 +161,6 @@ def _scoring(
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.
 
 
-Data = dict[str, Any]
 Standings = Mapping[str, Data]  # by group of series
 ALL = "all series"
 # A detector is listed in a group of series where it has values on so large a share of them.
@@ -200,14 +200,12 @@ class Table:
         """Series by group: all, by folder, and by what the labels say of them."""
         categories: dict[str, list[int]] = {}
         for kind in CATEGORIES:
-            own = [one.facts.category(kind) for one in self.series.values()]
-            for category in sorted({*own} - {""}):
-                categories[category] = [i for i, name in enumerate(own) if name == category]
-        folders: dict[str, list[int]] = {}
-        for i, name in enumerate(self.series):
-            for folder in map(str, PurePosixPath(name).parents[:-1]):
-                # A folder may be called as a group that is there anyway.
-                folders.setdefault(f"{folder} (folder)" if folder in {ALL, *categories} else folder, []).append(i)
+            found = grouped((one.facts.category(kind), i) for i, one in enumerate(self.series.values()))
+            categories |= {name: found[name] for name in sorted(found) if name}
+        above = ((str(folder), i) for i, name in enumerate(self.series) for folder in PurePosixPath(name).parents[:-1])
+        # A folder may be called as a group that is there anyway.
+        taken = {ALL, *categories}
+        folders = {f"{name} (folder)" if name in taken else name: members for name, members in grouped(above).items()}
         parts = {name: members for name, members in (folders | categories).items() if len(members) < len(self.series)}
         return {ALL: list(range(len(self.series))), **parts}
 
@@ -303,8 +301,9 @@ def agreement(ranked: Mapping[str, Standings], lower: Sequence[str]) -> list[lis
     """Compute the Spearman correlation of the metrics' mean ranks over all series, of detectors that all list."""
     boards = {metric: found[ALL] for metric, found in ranked.items()}
     order = sorted(set.intersection(*(set(one["listed"]) for one in boards.values())))
-    parts = {}
-    for metric, one in boards.items():
-        at = [one["listed"].index(i) for i in order]
-        parts[metric] = {key: [one[key][i] for i in at] for key in ("rank", "mean")}
-    return agreement_of(parts, lower)
+    at = {metric: [one["listed"].index(i) for i in order] for metric, one in boards.items()}
+    means = {
+        metric: {"rank": [one["rank"][i] for i in at[metric]], "mean": [one["mean"][i] for i in at[metric]]}
+        for metric, one in boards.items()
+    }
+    return agreement_of(means, lower)

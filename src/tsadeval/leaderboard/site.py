@@ -15,6 +15,7 @@ import numpy as np
 
 import tsadeval
 from tsadeval._optional import require
+from tsadeval.comparison.standings import Data
 from tsadeval.core.metric import PROPERTIES
 from tsadeval.core.results import cell_text
 from tsadeval.engine.progress import Progress
@@ -34,7 +35,6 @@ from tsadeval.rankeval import read
 from tsadeval.reports.html import address, as_json, page, source
 from tsadeval.tables.files import write_whole
 
-Data = dict[str, Any]
 Page = tuple[str, str, Data]  # path, template, and what it shows
 STYLES = ("base.css", "site.css")
 SCRIPTS = ("common.js", "board.js")
@@ -208,10 +208,6 @@ class _Site:
         files = {(row["detector"], row["series"]): row for row in self.table.scorings}
         nothing = {"scores": "", "status": "", "message": None}
         for j, (name, kind) in enumerate(self.table.kinds.items()):
-            facts: list[tuple[str, str]] = []
-            if name in about:
-                facts = [(key, text) for key, text in about[name].about.items() if key != "name"]
-                facts.append(("series", f"{len(about[name].scores)} of {len(self.table.series)}"))
             mine = {s: files.get((name, s), nothing) for s in self.table.series}
             data = {
                 "rows": [
@@ -222,37 +218,25 @@ class _Site:
                 "standings": places(self.ranked, j),
                 "values": [[row[j] for row in shown] for shown in self.shown],
             }  # fmt: skip
-            context = {"title": name, "kind": kind, "submission": SUBMISSION, "facts": facts, "data": as_json(data)}
-            yield f"detectors/{self.paths['detectors'][name]}.html", "detector.html.j2", context
+            yield f"detectors/{self.paths['detectors'][name]}.html", "detector.html.j2", {
+                "title": name, "kind": kind, "submission": about.get(name), "series": len(self.table.series),
+                "data": as_json(data),
+            }  # fmt: skip
 
     def _series(self) -> Iterator[Page]:
         """Yield a page for every series."""
         for i, (name, labels) in enumerate(self.table.series.items()):
-            facts = labels.facts
-            about = [
-                ("points", f"{facts.n:,}"), ("events", f"{facts.events:,}"), ("anomalous points", f"{facts.points:,}"),
-                ("median length of events", f"{facts.median_length:g}"),
-                ("SHA-256 of the labels", labels.labels_sha256),
-            ]  # fmt: skip
             data = as_json({"rows": self._scorers, "values": [shown[i] for shown in self.shown]})
-            context = {"title": name, "facts": about, "strip": labels.strip, "data": data}
+            context = {"title": name, "labels": labels, "data": data}
             yield f"series/{self.paths['series'][name]}.html", "series.html.j2", context
 
     def _metrics(self) -> Iterator[Page]:
         """Yield a page for every metric."""
         for (text, record), row in zip(self.board.metrics.items(), self.agreement, strict=True):
             near = [(m, v) for m, v in zip(self.board.metrics, row, strict=True) if v is not None and m != text]
-            low, high = record.range
-            facts = [
-                ("takes", record.kind),
-                ("range", f"{low:g} to {high:g}, {record.direction} is better"),
-                ("undefined where", record.undefined or "never"),
-                ("references", "; ".join(record.references) or "-"),
-            ]
             yield f"metrics/{self.paths['metrics'][text]}.html", "metric.html.j2", {
                 "title": record.label,
-                "text": text,
-                "facts": facts,
+                "metric": record,
                 "properties": [PROPERTIES.get(p, p) for p in sorted(record.properties)],
                 "definition": inspect.getdoc(record.function) or "",
                 "game": self.facts[text],

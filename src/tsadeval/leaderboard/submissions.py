@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +35,6 @@ from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
 from tsadeval.tables.files import table_files
 from tsadeval.tables.reading import read_table
-from tsadeval.tables.table import Table
 from tsadeval.thresholds.rules import parse_rule
 
 REQUIRED = ("name", "author", "training")
@@ -124,7 +123,7 @@ def labels_digest(labels: NDArray[Any]) -> str:
 def read_labels(path: Path) -> tuple[Bools, Floats | None]:
     """Read the labels of a series, and the series itself where the file has it."""
     table = read_table(path)
-    labels = _checked(table, "label", label_runs).mask
+    labels = label_runs(table.numbers("label"), f"{table.source}: label").mask
     return labels, np.asarray(table.numbers("value"), np.float64) if "value" in table else None
 
 
@@ -133,7 +132,8 @@ def read_scores(path: Path, points: int | None = None) -> Floats:
 
     `points` is the length of the series, where it is known.
     """
-    scores = np.asarray(_checked(read_table(path), "score", as_scores), np.float64)
+    table = read_table(path)
+    scores = np.asarray(as_scores(table.numbers("score"), f"{table.source}: score"), np.float64)
     lost = np.isnan(scores)
     problems = (
         (points not in (None, len(scores)), f"{len(scores)} scores, but the series has {points} points"),
@@ -145,15 +145,6 @@ def read_scores(path: Path, points: int | None = None) -> Floats:
         if wrong:
             raise InvalidInputError(f"{printable(path)}: {text}")
     return scores
-
-
-def _checked(table: Table, name: str, check: Callable[[Any, str], Any]) -> Any:
-    """Check a column; errors name the file."""
-    values = table.numbers(name)
-    try:
-        return check(values, name)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{table.source}: {error}") from None
 
 
 def _find_files(folder: Path, kind: str) -> dict[str, Path]:

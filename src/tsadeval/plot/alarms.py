@@ -12,10 +12,10 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
-from tsadeval.core.metric import METRICS, Metric, Rule, parse_metric
-from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.metric import METRICS, Rule, parse_metric
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import cce_breakdown
 from tsadeval.plot.style import (
     EVENT,
@@ -35,6 +35,7 @@ from tsadeval.plot.style import (
     styled,
     tints,
 )
+from tsadeval.thresholds.best import of_predictions
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule
 
@@ -167,18 +168,13 @@ def value_by_threshold(
     ['F1', 'Recall']
     """
     scoring = read_detector(y_true, y_score)
-    chosen: dict[str, Metric] = {}
-    for metric in select_metrics(metrics):
-        if metric.kind != "predictions":
-            raise InvalidParameterError(f"metrics must take predictions, so that a threshold matters: not {metric}")
-        chosen[str(metric)] = metric
+    chosen = {str(metric): of_predictions(metric) for metric in select_metrics(metrics)}
     levels = _some(scoring.levels[0])
     predictions = [scoring.at_least(float(level)) for level in levels]
     ax = new_axes(ax, 3.4, 2.5)
     for name, look in looks(list(chosen)).items():
         values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
-        sign = 1 if chosen[name].direction == "higher" else -1
-        _with_best(ax, levels, values, sign, look)
+        _with_best(ax, levels, values, -1 if chosen[name].direction == "lower" else 1, look)
     ax.set(xlabel="threshold (alarm where the score is at least this)", ylabel="value")
     grid(ax, "y")
     legend_above(ax)
@@ -270,6 +266,7 @@ def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
 
 _WORST: dict[str, Check] = {
     "n": Number(1, integer=True),
+    "label": OneOf((0, 1, None)),
     "margin": Number(0, integer=True, none=True),
 }
 
@@ -309,9 +306,7 @@ def worst_events(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['6', '2-3']
     """
-    check_parameters("worst_events", _WORST, {"n": n, "margin": margin})
-    if label not in (0, 1, None):
-        raise InvalidParameterError(f"label must be 0, 1 or None, but is {label!r}")
+    check_parameters("worst_events", _WORST, {"n": n, "label": label, "margin": margin})
     scoring = read_detector(y_true, y_score)
     behind = None if values is None else np.asarray(values, np.float64)
     if behind is not None and behind.shape != (scoring.n,):

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tsadeval._optional import require
 from tsadeval.comparison import Comparison, statistics
+from tsadeval.core.inputs import Floats
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, parse_metric
-from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -24,10 +25,10 @@ from tsadeval.plot.style import (
     GREY,
     LETTER,
     SMALL,
-    cell_size,
     color_bar,
     correlation_map,
     heat_map,
+    lay_out,
     looks,
     name_rows,
     new_axes,
@@ -39,13 +40,7 @@ from tsadeval.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-
-_OPTIONS: dict[str, Check] = {
-    "test": OneOf(("wilcoxon-holm", "nemenyi")),
-    "alpha": Number(0, 1, open_low=True),
-    "missing": OneOf(("skip", "worst", "error")),
-}
+_OPTIONS: dict[str, Check] = {"test": OneOf(tuple(statistics.TESTS)), **statistics.ALPHA}
 
 
 class Values(NamedTuple):
@@ -67,13 +62,15 @@ class Values(NamedTuple):
         """Values of which larger is better."""
         return -self.values if self.lower else self.values
 
-    def ranked(self, missing: statistics.Missing, **options: Any) -> tuple[statistics.Ranking, list[str], list[str]]:
+    def ranked(self, **options: Any) -> tuple[statistics.Ranking, list[str], list[str]]:
         """Rank the detectors that have values: the ranking, their names, and what is to be said of the others."""
         if not statistics.with_values(self.values):
             raise InvalidInputError(
                 f"no detector has a value of {self.metric or 'the metric'}: there is nothing to rank"
             )
-        found = statistics.Ranking(self.better, missing=missing, **options)
+        found = statistics.Ranking(self.better, **options)
+        if not found.means.series:
+            raise InvalidInputError('no series has values of all detectors: use missing="worst"')
         left = [shortened(name, 22) for j, name in enumerate(self.detectors) if j not in found.kept]
         return found, [self.detectors[j] for j in found.kept], [f"without any value: {named(left, 3)}"] * bool(left)
 
@@ -92,19 +89,16 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
     if isinstance(result, Result):
         raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
     record = None if metric is None else parse_metric(metric_text(metric))
-    if hasattr(result, "columns") and hasattr(result, "index"):
-        table = np.asarray(result, np.float64)
-        series, detectors = [str(i) for i in result.index], [str(c) for c in result.columns]
-    elif isinstance(result, Mapping) and result:
-        columns = [np.asarray(column, np.float64) for column in result.values()]
-        if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
-            raise InvalidInputError("every detector must have one value for each of the same series")
-        table, detectors = np.column_stack(columns), [str(name) for name in result]
-        series = [str(i) for i in range(len(table))]
-    else:
+    frame = hasattr(result, "columns") and hasattr(result, "index")
+    if not frame and not (isinstance(result, Mapping) and result):
         what = type(result).__name__
         raise InvalidInputError(f"give what te.compare returned, a DataFrame or a mapping of values, not a {what}")
-    return Values(table, series, detectors, str(record or ""), record)
+    try:
+        found = require("pandas", extra="all").DataFrame(result)
+        table = found.to_numpy(np.float64)
+    except ValueError:
+        raise InvalidInputError("every detector must have one value for each of the same series") from None
+    return Values(table, [*map(str, found.index)], [*map(str, found.columns)], str(record or ""), record)
 
 
 @styled
@@ -143,20 +137,15 @@ def critical_difference(
     >>> [text.get_text() for text in ax.texts if text.get_text().startswith("d ")]
     ['d  1.35']
     """
-    check_parameters("critical_difference", _OPTIONS, {"test": test, "alpha": alpha, "missing": missing})
+    check_parameters("critical_difference", _OPTIONS, {"test": test, "alpha": alpha})
     given = _values(result, metric)
-    ranking, names, left_out = given.ranked(missing, test=test, draws=1)
+    ranking, names, left_out = given.ranked(missing=missing, test=test, draws=1)
     k = len(names)
     if k < (3 if test == "nemenyi" else 2):
         raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
-    found = ranking.means
-    if not found.series:
-        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
-    groups = ranking.groups(alpha)
-    words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
+    found, groups = ranking.means, ranking.groups(alpha)
     bars = "bars: not told apart" if groups else "all neighbours differ"
-    notes = [f"{given.label} on {_of_all(ranking)}", f"{bars} ({words}, {alpha:g})"]
-    notes += left_out
+    notes = [f"{given.label} on {_of_all(ranking)}", f"{bars} ({ranking.tests.short}, {alpha:g})", *left_out]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := ranking.tests.needed(alpha):
@@ -172,7 +161,7 @@ def _diagram(
     """All of it inside the axes, in points from the top, so that text fits whatever their size."""
     k = len(names)
     ax.axis("off")
-    width, height = cell_size(ax)
+    width, height = lay_out(ax)
     order = np.argsort(mean, kind="stable")
     left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
     letters = max(6, int(0.33 * width / LETTER) - 5)
@@ -185,10 +174,8 @@ def _diagram(
 
     scale = 16.0
     first = scale + 6 + 5 * len(groups)
-    rows = max(len(left), len(right))
-    step = max(6.0, min(11.0, (height - first - 6 - 9 * len(notes)) / rows))
-    ax.set_xlim(0, width)
-    ax.set_ylim(max(height, first + step * rows + 9 * len(notes)), 0)
+    step = max(6.0, min(11.0, (height - first - 6 - 9 * len(notes)) / len(left)))
+    ax.set(xlim=(0, width), ylim=(max(height, first + step * len(left) + 9 * len(notes)), 0))
     ax.plot([low, high], [scale, scale], color="black", lw=0.8, clip_on=False)
     for rank in _ticks(k, int((high - low) / 12)):
         ax.plot([x(rank)] * 2, [scale - 3, scale], color="black", lw=0.8, clip_on=False)
@@ -204,7 +191,7 @@ def _diagram(
             ax.plot([at, at, edge + away], [scale, y, y], color=GREY, lw=0.6, clip_on=False)
             ax.text(edge + 3 * away, y, texts[j], ha=align, va="center", fontsize=SMALL)
     for i, note in enumerate(notes):
-        ax.text(0, first + step * rows + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
+        ax.text(0, first + step * len(left) + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
 
 
 def _ticks(k: int, most: int = 9) -> list[float]:
@@ -229,12 +216,9 @@ def rank_distributions(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['good', 'poor']
     """
-    check_parameters("rank_distributions", {"missing": _OPTIONS["missing"]}, {"missing": missing})
     given = _values(result, metric)
-    ranking, names, left_out = given.ranked(missing)
+    ranking, names, left_out = given.ranked(missing=missing)
     found = ranking.means
-    if not found.series:
-        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
     each = statistics.ranks(statistics.whole_rows(ranking.values))
     k = len(names)
     ax = new_axes(ax, 3.4, 0.8 + 0.17 * k)
@@ -274,7 +258,6 @@ def metric_agreement(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['CCE', 'AUC-ROC', 'AUC-PR']
     """
-    check_parameters("metric_agreement", {"missing": _OPTIONS["missing"]}, {"missing": missing})
     if not isinstance(result, Comparison):
         raise InvalidInputError("give what te.compare returned: agreement needs values of several metrics")
     names = result.metrics
@@ -282,10 +265,8 @@ def metric_agreement(
         names = [find_metric(metric, names, "this comparison") for metric in metrics]
     if len(names) < 2:
         raise InvalidParameterError(f"agreement needs at least 2 metrics, but there are {len(names)}")
-    means = []
-    for name in names:
-        better = statistics.fill_missing(_values(result, name).better, missing)
-        means.append(statistics.mean_ranks(better, draws=1).mean)
+    tables = (statistics.fill_missing(_values(result, name).better, missing) for name in names)
+    means = [statistics.mean_ranks(table, draws=1).mean for table in tables]
     ax = correlation_map(ax, statistics.agreement(np.array(means)), names)
     ax.set_title("Spearman of mean ranks")
     return ax
@@ -309,15 +290,16 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     known = np.isfinite(values)
     if not known.any():
         raise InvalidInputError("there is no finite value to draw")
-    counts = known.sum(axis=0)
-    means = np.where(counts > 0, np.where(known, better, 0).sum(axis=0) / np.maximum(counts, 1), -math.inf)
-    order = np.argsort(-means, kind="stable")
+    means = [statistics.mean_of_known(column) for column in better.T]
+    order = np.argsort(-np.array(means), kind="stable")  # a detector without any value is last
     values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
     k, n = values.shape
     ax = new_axes(ax, 3.6, 0.8 + 0.17 * k)
     detectors, series = [shortened(given.detectors[j], 22) for j in order], [shortened(s, 14) for s in given.series]
     shown, colors = np.where(known, values, math.nan), "cividis_r" if given.lower else "cividis"
-    limits = _limits(given, values[known])
+    limits = (math.nan, math.nan) if given.record is None else given.record.range
+    if not np.isfinite(limits).all():
+        limits = float(values[known].min()), float(values[known].max())
     image = heat_map(ax, shown, detectors, series if n <= 16 else [], limits=limits, colors=colors)
     top = np.where(known, better, -math.inf)
     rows, columns = np.nonzero((top == top.max(axis=0)) & known)
@@ -329,9 +311,3 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     ax.set_xlabel("; ".join([f"{n} series" if n > 1 else "series", *marks]))
     color_bar(ax, image, given.label)
     return ax
-
-
-def _limits(given: Values, values: Floats) -> tuple[float, float]:
-    if given.record is not None and all(map(math.isfinite, given.record.range)):
-        return given.record.range
-    return float(values.min()), float(values.max())

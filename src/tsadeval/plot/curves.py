@@ -10,8 +10,10 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring, label_runs
-from tsadeval.core.metric import parse_metric
+from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.metrics.counting import merged, threshold_ranks
+from tsadeval.metrics.event_sweep import at_least
 from tsadeval.plot.style import (
     GREY,
     SMALL,
@@ -31,8 +33,6 @@ from tsadeval.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A curve with more corners than print can show is drawn at so many of them.
-CORNERS = 2000
 TICKS, NAMES = (0, 0.5, 1), ("0", "0.5", "1")
 UNIT: dict[str, Any] = {
     "xlim": (-0.02, 1.02), "xticks": TICKS, "xticklabels": NAMES,
@@ -42,17 +42,18 @@ UNIT: dict[str, Any] = {
 DEVIATES = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95)
 
 
-Draw = Callable[["Axes", Look, Floats, Floats], float | None]
+Draw = Callable[["Axes", Look, Floats, Floats], None]
 
 
-def _curves(y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, xlabel: str, ylabel: str) -> Axes:
-    """Draw a curve per detector of found and false alarms at all thresholds; the legend has what `draw` returns."""
+def _curves(
+    y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, xlabel: str, ylabel: str, area: str = ""
+) -> Axes:
+    """Draw a curve per detector of found and false alarms at all thresholds; the legend has a metric, its area."""
     found = read_scores(y_true, scores if isinstance(scores, Mapping) else {"": scores}, both=True)
     ax = new_axes(ax, 3.2, 3.0)
     for name, look in tints(list(found)).items():
-        hits, false = _counts(found[name])
-        area = draw(ax, look, hits, false)
-        value = "" if area is None else f" ({f'{area:.3f}'.replace('0.', '.', 1) if area < 1 else f'{area:.2f}'})"
+        draw(ax, look, *_counts(found[name]))
+        value = f" ({METRICS[area].value_of(found[name])[0]:.3f})".replace("(0.", "(.") if area else ""
         ax.lines[-1].set_label(shortened(name, 18) + value if name else "")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     grid(ax)
@@ -65,15 +66,6 @@ def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     alarms = scoring.levels[1]
     found = np.cumsum(scoring.truth.mask[scoring.descending["position"]])[alarms - 1]
     return np.append(0.0, found), np.append(0.0, alarms - found)
-
-
-def _thinned(*columns: Floats) -> list[Floats]:
-    """At most so many corners of a curve, spread evenly along its length; the ends stay."""
-    if len(columns[0]) <= CORNERS:
-        return list(columns)
-    length = np.cumsum(np.append(0.0, sum(np.abs(np.diff(c)) / max(np.ptp(c), 1e-300) for c in columns)))
-    at = np.unique(np.searchsorted(length, np.linspace(0, length[-1], CORNERS)))
-    return [c[np.union1d(at, [0, len(c) - 1])] for c in columns]
 
 
 @styled
@@ -97,12 +89,10 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.750)']
     """
 
-    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> float:
-        x, y = false / false[-1], hits / hits[-1]
-        ax.plot(*_thinned(x, y), color=look.color, linestyle=look.dashes)
-        return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
+        ax.plot(false / false[-1], hits / hits[-1], color=look.color, linestyle=look.dashes)
 
-    ax = _curves(y_true, scores, ax, draw, "ROC", "false-alarm rate", "recall")
+    ax = _curves(y_true, scores, ax, draw, "ROC", "false-alarm rate", "recall", "auc_roc")
     ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
     ax.set(**UNIT)
     return ax
@@ -123,14 +113,13 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.833)']
     """
 
-    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> float:
+    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
         recall, precision = hits[1:] / hits[-1], hits[1:] / (hits + false)[1:]
         # Steps, as the area counts them: between two thresholds the precision is that of the next one.
-        x, y = _thinned(np.append(0.0, recall), np.append(precision[0], precision))
+        x, y = np.append(0.0, recall), np.append(precision[0], precision)
         ax.step(x, y, where="pre", color=look.color, linestyle=look.dashes)
-        return float(np.sum(np.diff(recall, prepend=0.0) * precision))
 
-    ax = _curves(y_true, scores, ax, draw, "Precision and recall", "recall", "precision")
+    ax = _curves(y_true, scores, ax, draw, "Precision and recall", "recall", "precision", "auc_pr")
     ax.axhline(float(label_runs(y_true, "y_true").mask.mean()), color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
     ax.set(**UNIT)
     return ax
@@ -158,8 +147,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
         miss, alarm = 1 - hits / hits[-1], false / false[-1]
         inside = (miss > 0) & (miss < 1) & (alarm > 0) & (alarm < 1)
-        x, y = _thinned(probit(alarm[inside]), probit(miss[inside])) if inside.any() else (np.empty(0),) * 2
-        ax.plot(x, y, color=look.color, linestyle=look.dashes)
+        ax.plot(probit(alarm[inside]), probit(miss[inside]), color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "Detection error trade-off", "false-alarm rate", "missed points")
     truth = label_runs(y_true, "y_true").mask
@@ -242,28 +230,22 @@ def surface_curve(scoring: Scoring, width: int, n_thresholds: int = 250) -> tupl
     The first point is (0, 0, 1).
     """
     events, n, half = scoring.events, scoring.n, width // 2
-    weights = np.zeros(n)
-    for start, stop in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
-        reach = np.arange(1, half + 1)
-        fall = np.sqrt(1 - reach / width) if half else np.empty(0)
-        before, after = min(half, start), min(half, n - stop)
-        weights[start - before : start] += fall[:before][::-1]
-        weights[stop : stop + after] += fall[:after]
+    reach = np.arange(1, half + 1)
+    # Counted from the first point of a buffer that may begin before the series.
+    places = half + np.concatenate([events.starts[:, None] - reach, events.stops[:, None] - 1 + reach])
+    buffers = np.bincount(places.ravel(), np.tile(np.sqrt(1 - reach / width), len(places)), n + 2 * half)
     inside = scoring.truth.mask
-    weights = np.where(inside, 1.0, np.minimum(weights, 1.0))
-    places = np.linspace(0, n - 1, min(n_thresholds, n)).astype(np.int64)
-    thresholds = np.unique(scoring.sorted[n - 1 - places])[::-1]
+    weights = np.where(inside, 1.0, np.minimum(buffers[half : half + n], 1.0))
+    thresholds = np.unique(scoring.sorted[n - 1 - threshold_ranks(n, n_thresholds)])[::-1]
     alarms = n - np.searchsorted(scoring.sorted, thresholds)
     order = scoring.descending["position"]
     hit = np.cumsum(weights[order])[alarms - 1]
     buffer = np.cumsum(np.where(inside, 0.0, weights)[order])[alarms - 1]
     positives = events.points + buffer / 2
-    # Buffered events that share a point are one; it is found from the highest score in it on.
-    starts, stops = np.maximum(events.starts - half, 0), np.minimum(events.stops + half, n)
-    first = np.flatnonzero(np.append(True, starts[1:] >= np.maximum.accumulate(stops)[:-1]))
-    last = np.append(first[1:] - 1, len(starts) - 1)
-    highest = np.sort([scoring.scores[starts[a] : stops[b]].max() for a, b in zip(first, last, strict=True)])
-    existence = (len(highest) - np.searchsorted(highest, thresholds)) / len(highest)
+    # Buffered events that share a point are one (those that touch are two); it is found from its highest score on.
+    runs = merged(np.maximum(events.starts - half, 0), np.minimum(events.stops + half, n) - 1, n)
+    highest = [scoring.scores[a : b + 1].max() for a, b in zip(runs.starts, runs.stops, strict=True)]
+    existence = at_least(np.sort(highest), thresholds) / len(highest)
     recall = np.minimum(hit / positives, 1.0) * existence
     false = (alarms - hit) / (n - positives)
     return np.append(0.0, false), np.append(0.0, recall), np.append(1.0, hit / alarms)

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
 # From wrong to right, through a grey that is neither; both ends are told apart by colour-blind readers.
 WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
-# More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
-STRETCHES = 1500
-BELOW = 28.0  # points from the axes to the key of colours: numbers and a label are between
+DENSE = 3000  # points of which a line is as thin as it can be printed
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
 
@@ -115,13 +113,12 @@ def series_with_scores(
     for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
         _judged(ax, scoring, bottom, colors)
         _line(ax, scoring.scores, shown, bottom)
-        found = evaluate(labels, scoring.scores, list(chosen.values()), threshold=threshold)
-        outcomes.append([found[metric] for metric in found])
+        outcomes.append([*evaluate(labels, scoring.scores, [*chosen.values()], threshold=threshold).values()])
     name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
-    limits = {"xlim": (low - 0.5, high - 0.5), "ylim": (-STRIP - 0.12, bottoms[0] + ROW + 0.25)}
-    ax.set(**limits, xlabel="time", title=title or name)
+    ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
+    ax.set(xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
+    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
     return ax
 
@@ -137,8 +134,7 @@ def _parts(dataset: Any, column: int) -> tuple[Floats, Any, str]:
         values, labels, name = dataset.test, dataset.test_labels, dataset.name
         if values is None:
             raise InvalidInputError(f"{name} has labels only, so there is no series to draw")
-    if values.ndim == 1:
-        values = values[:, None]
+    values = values.reshape(len(values), -1)
     if len(values) != len(labels):
         raise InvalidInputError(f"the series has {len(values)} points, but there are {len(labels)} labels")
     last = values.shape[1] - 1
@@ -162,12 +158,7 @@ def _window(events: Events, around: int | None, margin: int | None) -> tuple[int
 
 def _line(ax: Axes, values: Floats, shown: slice, bottom: float) -> None:
     x, y = np.arange(shown.start, shown.stop), on_unit_range(np.where(np.isfinite(values), values, np.nan))[shown]
-    dense = len(x) > 2 * STRETCHES
-    if dense:
-        edges = np.linspace(0, len(x), STRETCHES + 1).astype(np.int64)[:-1]
-        y = np.column_stack([np.fmin.reduceat(y, edges), np.fmax.reduceat(y, edges)]).ravel()
-        x = np.repeat(x[edges], 2)
-    ax.plot(x, bottom + y, color="black", lw=0.3 if dense else 0.5, zorder=3)
+    ax.plot(x, bottom + y, color="black", lw=0.3 if len(x) > DENSE else 0.5, zorder=3)
 
 
 def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:

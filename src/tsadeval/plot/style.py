@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import metric_labels
 from tsadeval.errors import InvalidInputError
@@ -48,44 +49,19 @@ def legend_above(ax: Axes, *, title: str = "", handles: Sequence[Any] = ()) -> N
     handles = list(handles or ax.get_legend_handles_labels()[0])
     if not handles:
         return
-    labels = [str(handle.get_label()) for handle in handles]
-    room, columns = _beside(ax), min(4, len(labels))
-    while True:
+    room, _ = lay_out(ax)
+    for columns in range(min(4, len(handles)), 0, -1):
         legend = ax.legend(
-            handles, labels, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3,
+            handles=handles, ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.3,
             handlelength=1.2, columnspacing=1.0, labelspacing=0.25, title=title or None, title_fontsize=SMALL,
             alignment="left", fontsize=SMALL, frameon=False,
         )  # fmt: skip
-        extent = legend.get_window_extent()
-        if columns == 1 or extent.width <= 0.95 * room:  # letters are wider at some resolutions
+        extent = legend.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+        if 72 * extent.width <= 0.95 * room:  # letters are wider at some resolutions
             break
-        columns -= 1
     above = ax.get_title(loc="left")
     if above:
-        ax.set_title(above, pad=72 * extent.height / ax.figure.dpi + 5)
-
-
-def _beside(ax: Any) -> float:
-    """How much room there is in pixels from the left end of the axes to the end of their cell."""
-    cell, outer, inner = _cell(ax), ax.get_tightbbox(for_layout_only=True), ax.get_window_extent()
-    if cell is None or outer is None:
-        return float(inner.width)
-    return float(cell[1] - max(cell[0] + inner.x0 - outer.x0, inner.x0))
-
-
-def _cell(ax: Axes) -> tuple[float, float, float, float] | None:
-    """Return the part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
-    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
-    if figure is None or place is None:
-        return None
-    rows, columns = place.get_gridspec().get_geometry()
-    width, height, pad = figure.bbox.width, figure.bbox.height, 2 * figure.dpi / 72
-    return (
-        width * place.colspan.start / columns + pad,
-        width * place.colspan.stop / columns - pad,
-        height * (1 - place.rowspan.stop / rows) + pad,
-        height * (1 - place.rowspan.start / rows) - pad,
-    )
+        ax.set_title(above, pad=72 * extent.height + 5)
 
 
 def make_room(ax: Axes) -> None:
@@ -94,53 +70,39 @@ def make_room(ax: Axes) -> None:
     A figure without a layout engine is laid out once, as the constrained layout does it. Axes without a grid stay as
     they are: whoever gave them an exact place meant it.
     """
-    figure, cell = ax.get_figure(root=True), _cell(ax)
-    if figure is None or cell is None:
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    if figure is None or place is None:
         return
-    _wrap(ax.xaxis.label, 0.92 * (cell[1] - cell[0]))  # it need not be in the middle
+    column = figure.bbox.width / place.get_gridspec().ncols
+    letters = int(72 * column * len(place.colspan) / figure.dpi / (1.1 * LETTER))
+    label = ax.xaxis.label
+    label.set_text("\n".join(textwrap.fill(line, max(letters, 8)) for line in label.get_text().splitlines()))
     if figure.get_layout_engine() is None:
-        require("matplotlib.layout_engine", extra="all").ConstrainedLayoutEngine().execute(figure)
-        _keep_inside(ax, cell[0], cell[1])
+        lay_out(ax)
+        if label.get_window_extent().width > ax.bbox.width:  # it fits into the cell, if not below the axes
+            middle = column * (place.colspan.start + place.colspan.stop) / 2
+            label.set(x=ax.transAxes.inverted().transform((middle, 0))[0], horizontalalignment="center")
 
 
-def _wrap(text: Any, width: float) -> None:
-    """Break lines that are longer than so many pixels."""
-    longest = text.get_window_extent().width if text.get_text() else 0.0
-    if longest > width:
-        lines = text.get_text().split("\n")
-        letters = int(max(map(len, lines)) * width / longest)
-        text.set_text("\n".join(part for line in lines for part in textwrap.wrap(line, max(letters, 8))))
+def lay_out(ax: Axes) -> tuple[float, float]:
+    """Lay out the figure now, by its layout engine or as the constrained layout does it.
 
-
-def _keep_inside(ax: Any, left: float, right: float) -> None:
-    """Move the label below the axes sideways where it reaches beyond the cell."""
-    label, axes = ax.xaxis.label, ax.get_window_extent()
-    if label.get_text():
-        extent = label.get_window_extent()
-        aside = max(left - extent.x0, 0) - max(extent.x1 - right, 0)
-        label.set_x(label.get_position()[0] + aside / axes.width)
-
-
-def cell_size(ax: Axes) -> tuple[float, float]:
-    """Width and height of the cell of axes in points, which axes without frame have for themselves."""
-    left, right, bottom, top = _cell(ax) or (0.0, ax.bbox.width, 0.0, ax.bbox.height)
-    return 72 * (right - left) / ax.figure.dpi, 72 * (top - bottom) / ax.figure.dpi
-
-
-def color_bar(ax: Axes, colors: Any, label: str, *, below: float | None = None) -> Any:
-    """Say what the colours mean: right of the axes, or so many points below them.
-
-    Its distance is in points and it belongs to the axes, so that it covers nothing and the layout knows of it.
+    Returns the width and the height of the axes in points.
     """
     figure: Any = ax.get_figure(root=True)
-    away = (5 / 72, 0) if below is None else (0, -(below + 4) / 72)
-    shift = require("matplotlib.transforms", extra="all").ScaledTranslation(*away, figure.dpi_scale_trans)
-    bounds = (1.0, 0.0, 0.025, 1.0) if below is None else (0.0, 0.0, 1.0, 0.025)
-    inside = ax.inset_axes(bounds, transform=ax.transAxes + shift)
-    bar = ax.figure.colorbar(colors, cax=inside, orientation="vertical" if below is None else "horizontal")
+    engine = figure.get_layout_engine() or require("matplotlib.layout_engine", extra="all").ConstrainedLayoutEngine()
+    engine.execute(figure)
+    return width_of(ax), 72 * ax.bbox.height / ax.figure.dpi
+
+
+def color_bar(ax: Axes, colors: Any, label: str, location: Literal["right", "bottom"] = "right") -> Any:
+    """Say what the colours mean, beside the axes or below them; the layout gives the bar its place."""
+    bar = ax.figure.colorbar(
+        colors, ax=ax, location=location, use_gridspec=False, fraction=0.1, pad=0.02, aspect=40, label=label
+    )
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=SMALL)
-    bar.set_label(label, fontsize=SMALL)
+    (bar.ax.yaxis if location == "right" else bar.ax.xaxis).label.set_fontsize(SMALL)
     return bar
 
 
@@ -150,16 +112,14 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
     >>> spread([0.0, 1.0, 1.0], 0.5)
     [0.0, 0.75, 1.25]
     """
-    # Least squares under "next minus this >= gap": pool neighbours that are too close, as in isotonic regression.
-    blocks: list[list[float]] = []
-    for i, place in enumerate(places):
-        blocks.append([place - i * gap, 1.0])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            mean, count = blocks.pop()
-            before, many = blocks[-1]
-            blocks[-1] = [(before * many + mean * count) / (many + count), many + count]
-    level = [mean for mean, count in blocks for _ in range(int(count))]
-    return [value + i * gap for i, value in enumerate(level)]
+    # Least squares under "next minus this >= gap": isotonic regression of what is left beyond the gaps, by its
+    # max-min formula.
+    n, beyond = len(places), np.asarray(places) - gap * np.arange(len(places))
+
+    def level(i: int) -> float:
+        return float(max(min(beyond[a:b].mean() for b in range(i + 1, n + 1)) for a in range(i + 1)))
+
+    return [level(i) + i * gap for i in range(n)]
 
 
 def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines: int = 1) -> None:
@@ -167,8 +127,6 @@ def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines
 
     `lines` is how many lines the texts have.
     """
-    if not ends:
-        return
     gap = 1.3 * SMALL * lines / (72 * ax.bbox.height / ax.figure.dpi)
     as_shares = ax.transScale + ax.transLimits
     known = [(*as_shares.transform((x, y)).tolist(), text, color) for x, y, text, color in ends]
@@ -178,16 +136,12 @@ def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines
     # The column of names stays beside the axes as far as it fits.
     places = [max(place, i * gap) for i, place in enumerate(places)]
     places = [min(place, 1 - i * gap) for i, place in zip(reversed(range(len(places))), places, strict=True)]
-    for (_, _, text, color), place in zip(ordered, places, strict=True):
-        ax.text(1.06, place, text, transform=ax.transAxes, va="center", color=color, fontsize=SMALL)
-    leaders = require("matplotlib.collections", extra="all").LineCollection(
-        [[(x + 0.015, y), (1.05, place)] for (x, y, _, _), place in zip(ordered, places, strict=True)],
-        colors=[color for _, _, _, color in ordered],
-        linewidths=0.4,
-        transform=ax.transAxes,
-        clip_on=False,
-    )
-    ax.add_collection(leaders, autolim=False)
+    for (x, y, text, color), place in zip(ordered, places, strict=True):
+        leader = {"arrowstyle": "-", "color": color, "linewidth": 0.4, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
+        ax.annotate(
+            text, (x + 0.015, y), (1.06, place), "axes fraction", arrowprops=leader, annotation_clip=False,
+            va="center", color=color, fontsize=SMALL,
+        )  # fmt: skip
 
 
 # What several figures draw: heat maps, rows of dots, bars in a row.
@@ -198,8 +152,7 @@ def heat_map(
 ) -> Any:
     """Draw a table as colours, with the names of its rows and columns; what is not finite is light grey."""
     palette = require("matplotlib", extra="all").colormaps[colors].with_extremes(bad="#EEEEEE")
-    low, high = limits
-    image = ax.imshow(values, cmap=palette, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
+    image = ax.imshow(values, cmap=palette, clim=limits, aspect="auto", interpolation="nearest")
     ax.spines[:].set_visible(False)
     upright = LETTER * max(map(len, columns), default=0) > width_of(ax) / max(len(columns), 1) - 2
     ax.set_yticks(range(len(rows)), rows)
@@ -356,9 +309,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     >>> [look.label for look in looks(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values()]
     ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
     """
-    variants: dict[str, list[str]] = {}
-    for name in names:
-        variants.setdefault(name.partition("(")[0], []).append(name)
+    variants = grouped((name.partition("(")[0], name) for name in names)
     labels = metric_labels(names)
     strangers = [bare for bare in variants if bare not in KNOWN]
     found = {}
@@ -375,10 +326,8 @@ def options_note(names: Sequence[str]) -> str:
     >>> options_note(["f1", "vus_roc(n_thresholds=100)", "pate(n_thresholds=100)"])
     'VUS-ROC, PATE: n_thresholds=100'
     """
-    found: dict[str, list[str]] = {}
-    for name, look in looks(names).items():
-        if "(" in name and "(" not in look.label:
-            found.setdefault(name.partition("(")[2][:-1], []).append(look.label)
+    left_out = {name: look for name, look in looks(names).items() if "(" in name and "(" not in look.label}
+    found = grouped((name.partition("(")[2][:-1], look.label) for name, look in left_out.items())
     return "; ".join(f"{', '.join(labels)}: {options}" for options, labels in found.items())
 
 
@@ -388,11 +337,11 @@ def tints(names: Sequence[str]) -> dict[str, Look]:
     >>> [look.color for look in tints(["LOF", "PCA"]).values()]
     ['#0072B2', '#D55E00']
     """
-    found = {}
-    for i, name in enumerate(names):
-        again = i // len(DETECTORS)
-        found[name] = Look(name, DETECTORS[i % len(DETECTORS)], "osD^v<>PXdh"[i % 11], DASHES[again % len(DASHES)])
-    return found
+    shown = zip(names, itertools.cycle(DETECTORS), itertools.cycle("osD^v<>PXdh"), strict=False)
+    return {
+        name: Look(name, color, marker, DASHES[i // len(DETECTORS) % len(DASHES)])
+        for i, (name, color, marker) in enumerate(shown)
+    }
 
 
 def shortened(text: str, letters: int) -> str:
@@ -435,26 +384,21 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 4.2, height: float = 2.8) -> Axes:
-    """Return the axes given, or new ones, which notebooks show by themselves."""
-    if ax is not None:
-        return _dressed(ax)
-    ax = new_figure(width, height).add_subplot()
-    # Notebooks ask the object that a cell ends with for this method; a figure that pyplot does not know has no other.
-    setattr(ax, "_repr_png_", partial(_png, ax.figure))  # noqa: B010 - Axes has no such attribute to type
-    return ax
+    """Return new axes, which notebooks show by themselves, or those given, in our sizes.
 
-
-def _dressed(ax: Axes) -> Axes:
-    """Axes that were made under other settings, in the sizes of ours: those are read when axes are made."""
+    Axes have the sizes of the settings under which they were made.
+    """
+    if ax is None:
+        ax = new_figure(width, height).add_subplot()
+        # Notebooks ask the object that a cell ends with for this; a figure that pyplot does not know has no other.
+        setattr(ax, "_repr_png_", partial(_png, ax.figure))  # noqa: B010 - Axes has no such attribute to type
+        return ax
     ax.tick_params(labelsize=SMALL, width=SETTINGS["axes.linewidth"], color=GREY, labelcolor="black")
     ax.tick_params(which="minor", length=0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_fontsize(SETTINGS["axes.labelsize"])
-    for side, spine in ax.spines.items():
-        spine.set_linewidth(SETTINGS["axes.linewidth"])
-        spine.set_edgecolor(GREY)
-        if side in ("top", "right"):
-            spine.set_visible(False)
+    ax.spines[:].set(linewidth=SETTINGS["axes.linewidth"], edgecolor=GREY)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 

@@ -10,13 +10,11 @@ from urllib.parse import quote_plus
 
 from tsadeval._optional import require
 
-FOLDER = "templates"
-
 
 @cache
 def source(name: str) -> str:
     """Return the text of a template, style or script."""
-    return resources.files("tsadeval.reports").joinpath(FOLDER, name).read_text(encoding="utf-8")
+    return resources.files("tsadeval.reports").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache

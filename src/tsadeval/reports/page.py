@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.comparison.standings import agreement_of, standings
+from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
 from tsadeval.core.facts import OddAlarms, odd_alarms
@@ -30,8 +30,6 @@ from tsadeval.scores.scored import Scored
 from tsadeval.scores.scores import SeriesScores
 from tsadeval.scores.scoring import ignored_points
 
-Data = dict[str, Any]
-
 # Points times lines that are drawn in full; beyond that only the extremes of every few points are kept.
 DETAIL = 8_000_000
 # Points times scorings times shuffles that baselines may cost, and the largest number of shuffles.
@@ -42,22 +40,16 @@ COLUMNS = 8  # of a series, at most
 EARLIEST = 100_000_000  # seconds since 1970 (March 1973): smaller numbers are no dates
 
 
-@dataclass(frozen=True, eq=False)
-class ScoringView:
-    """One scoring as the metrics see it: without its first and last points where these have no score."""
+def given_scores(one: Scored) -> Floats:
+    """Return the scores as they came, NaN where one is missing."""
+    given = numbers_with_gaps(one.given.y_score, "y_score", "a one-dimensional sequence of numbers")
+    return np.asarray(given, np.float64)
 
-    scoring: Scoring
-    given: Floats  # the scores as they came, NaN where one is missing
-    offset: int  # points without a score before the first one that has one
-    missing: int
 
-    @classmethod
-    def of(cls, one: Scored) -> ScoringView:
-        """Take what is drawn of a scoring."""
-        given = numbers_with_gaps(one.given.y_score, "y_score", "a one-dimensional sequence of numbers")
-        scores = np.asarray(given, np.float64)
-        cut = int(np.argmin(np.isnan(scores))) if one.scoring.n < len(scores) else 0
-        return cls(one.scoring, scores, cut, one.missing)
+def offset_of(one: Scored) -> int:
+    """Count the points before the first one of the scoring, which begins and ends with points that have a score."""
+    given = given_scores(one)
+    return int(np.argmin(np.isnan(given))) if one.scoring.n < len(given) else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +58,10 @@ class SeriesView:
 
     name: str
     labels: LabelRuns
-    detectors: Mapping[str, ScoringView]
+    detectors: Mapping[str, Scored]
     values: Mapping[str, Floats]
     times: Times | None
     ignored: Bools | None  # points that are not judged, of all that have a label
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return self.labels.n
 
     @classmethod
     def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
@@ -85,7 +72,7 @@ class SeriesView:
         return cls(
             series.name,
             labels,
-            {name: ScoringView.of(one) for name, one in series.detectors.items()},
+            series.detectors,
             checked_values(values, labels.n, series.name),
             series.times,
             None if ignore is None else ignored_points(ignore, labels.n, series.times)[0],
@@ -127,14 +114,14 @@ class Page:
         random_state: int = 0,
     ) -> None:
         self.payloads, self.odd = Payloads(), dict[tuple[str, str], OddAlarms | None]()
-        self._metrics, self._rule, self._random_state = tuple(metrics), rule, random_state
+        self._metrics, self._rule, self._random_state = list(metrics), rule, random_state
         self._known = {
             (row["series"], row["detector"], row["metric"]): row
             for row in compared.rows
             if row["status"] in ("ok", "undefined") and not row.get("seed")
         }
-        lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
-        points = sum(one.n * len(one.detectors) for one in series)
+        lines = sum(one.labels.n * (len(one.detectors) + len(one.values)) for one in series)
+        points = sum(one.labels.n * len(one.detectors) for one in series)
         self._step, self._draws = max(1, math.ceil(lines / DETAIL)), min(MOST_DRAWS, BUDGET // max(points, 1))
         self.data: Data = {
             "detectors": list(dict.fromkeys(name for one in series for name in one.detectors)),
@@ -156,7 +143,7 @@ class Page:
         stamps, clock = (None, None) if one.times is None else _clock(one.times)
         data: Data = {
             "name": one.name,
-            "n": one.n,
+            "n": one.labels.n,
             "anomalous": one.labels.events.points,
             "starts": starts,
             "stops": stops,
@@ -188,18 +175,19 @@ class Page:
         low, high = coarse(codes, self._step, gap)
         return {"codes": self.payloads.add(low), "high_codes": self.payloads.add(high)}
 
-    def _detector(self, one: SeriesView, judged: ScoringView, rows: Sequence[Row]) -> Data:
+    def _detector(self, one: SeriesView, judged: Scored, rows: Sequence[Row]) -> Data:
         scoring, add = judged.scoring, self.payloads.add
+        given, offset = given_scores(judged), offset_of(judged)
         threshold, plain_alarms = threshold_of(scoring, self._rule)
         levels = score_levels(scoring, (threshold,))
         breakdown = explain_cce(scoring)
         # Of points without a score: no alarm at any level, and a gap in the line.
-        codes = np.zeros(one.n, np.uint16)
-        codes[judged.offset : judged.offset + scoring.n] = levels.codes
+        codes = np.zeros(one.labels.n, np.uint16)
+        codes[offset : offset + scoring.n] = levels.codes
         if one.ignored is not None and self._step == 1:
             # Points that have a score but are not judged: for the line alone, the page counts no alarms there.
-            where = one.ignored & np.isfinite(judged.given)
-            found = np.searchsorted(levels.thresholds, judged.given[where], side="left")
+            where = one.ignored & np.isfinite(given)
+            found = np.searchsorted(levels.thresholds, given[where], side="left")
             codes[where] = np.clip(found, 1, len(levels.shown) - 1)
         kept = scoring.kept
         # Milliseconds of normal time that are judged, by which the library counts false alarms per week.
@@ -220,13 +208,13 @@ class Page:
             "plain": plain_alarms,
             "counts": dict(zip(Counts._fields, self._add(*count_alarms(scoring, levels)), strict=True)),
             "metrics": self._values(rows, scoring),
-            "scores_sha256": _sha256(judged.given),
-            "worst": worst_events(scoring, breakdown, threshold, judged.offset) if breakdown is not None else [],
-            "false": dearest_false_alarms(scoring, threshold, judged.offset),
+            "scores_sha256": _sha256(given),
+            "worst": worst_events(scoring, breakdown, threshold, offset) if breakdown is not None else [],
+            "false": dearest_false_alarms(scoring, threshold, offset),
             "cce": None,
             **self._line(codes, gap=0),
         }
-        data["events"] = {key: add(column) for key, column in _events(one, judged, breakdown).items()}
+        data["events"] = {key: add(column) for key, column in _events(one, scoring, offset, breakdown).items()}
         if breakdown is not None:
             parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
             data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
@@ -234,10 +222,9 @@ class Page:
 
     def _values(self, rows: Sequence[Row], scoring: Scoring) -> list[Data]:
         """Return the metrics of a scoring beside a random and a perfect one."""
-        metrics = list(self._metrics)
-        chance = [(math.nan, math.nan)] * len(metrics)
+        chance = [(math.nan, math.nan)] * len(self._metrics)
         if self._draws >= 2:
-            chance = random_values(metrics, scoring, self._rule, self._draws, self._random_state)
+            chance = random_values(self._metrics, scoring, self._rule, self._draws, self._random_state)
         return [
             {
                 "value": plain(row["value"]),
@@ -248,7 +235,7 @@ class Page:
                 "rule": row["rule"],
                 "message": row["message"],
             }
-            for row, (random, error), best in zip(rows, chance, perfect_values(metrics, scoring), strict=True)
+            for row, (random, error), best in zip(rows, chance, perfect_values(self._metrics, scoring), strict=True)
         ]
 
 
@@ -286,21 +273,21 @@ def _clock(times: Times) -> tuple[Floats, Data]:
     }
 
 
-def _events(one: SeriesView, judged: ScoringView, breakdown: CCEBreakdown | None) -> dict[str, NDArray[Any]]:
+def _events(one: SeriesView, scoring: Scoring, offset: int, breakdown: CCEBreakdown | None) -> dict[str, NDArray[Any]]:
     """Return what is known of each anomaly, in order of time; of very many those that cost most."""
-    events = judged.scoring.events
+    events = scoring.events
     costs = np.full(len(events), math.nan, [(name, np.float64) for name in ("mean", "score", "lost")])
     if breakdown is not None:
         costs = breakdown.events[breakdown.events["label"] == 1]
     kept = np.sort(np.argsort(-costs["lost"], kind="stable")[:EVENTS])
     starts, stops = events.starts[kept], events.stops[kept]
-    peaks = [float(judged.scoring.scores[a:b].max()) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    peaks = [float(scoring.scores[a:b].max()) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
     # A gap may part an event of the series: both parts have its number.
-    number = np.searchsorted(one.labels.events.starts, starts + judged.offset, side="right") - 1
+    number = np.searchsorted(one.labels.events.starts, starts + offset, side="right") - 1
     return {
         "number": number.astype(np.int32),
-        "start": (starts + judged.offset).astype(np.int32),
-        "stop": (stops + judged.offset).astype(np.int32),
+        "start": (starts + offset).astype(np.int32),
+        "stop": (stops + offset).astype(np.int32),
         "peak": np.array(peaks, np.float64),
         **{name: costs[name][kept].astype(np.float32) for name in ("mean", "score", "lost")},
     }
@@ -314,7 +301,7 @@ def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
         name = str(metric)
         board = boards[name] = standings(compared.values(name), lower=metric.direction == "lower")
         board["mean"] = [plain(averages[detector][name]) for detector in compared.detectors]
-        rows = [row for row in compared.rows if row["metric"] == name and math.isfinite(row["value"])]
+        rows = (row for row in compared.rows if row["metric"] == name and math.isfinite(row["value"]))
         own = {(row["series"], row["detector"]) for row in rows}  # a value that stands for a missing one is not
         board["defined"] = [sum(d == detector for _, d in own) for detector in compared.detectors]
     return {

@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.metrics.counting import curve, sorted_normal, threshold_ranks
+from tsadeval.metrics.event_sweep import at_least, event_maxima, event_steps
 
 Codes = NDArray[np.uint16]
 
@@ -73,12 +76,10 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         half = LEVELS // 2
         # Halves cannot overflow when the extremes of the range of floats are subtracted.
         grid = 2 * (distinct[0] / 2 + np.linspace(0, 1, half) * (distinct[-1] / 2 - distinct[0] / 2))
-        across = np.clip(np.searchsorted(distinct, grid), 0, len(distinct) - 1)
-        ranks = np.linspace(0, judged.n - 1, half).astype(np.int64)
-        by_rank = np.searchsorted(distinct, judged.sorted[ranks])
-        first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted]
-        kept = [i for i in first_above if i < len(distinct)]
-        distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
+        by_rank = judged.sorted[threshold_ranks(judged.n, half)]
+        first_above = np.searchsorted(distinct, np.array(wanted), side="right")
+        places = np.unique(np.concatenate([np.searchsorted(distinct, np.append(grid, by_rank)), first_above]))
+        distinct = distinct[places[places < len(distinct)]]
     # Just below each, in the scores' own precision: the same alarms come out of `scores > threshold` there.
     own = scoring.raw.dtype.type
     below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
@@ -115,9 +116,6 @@ def coarse(codes: Codes, step: int, gap: int = MISSING) -> tuple[Codes, Codes]:
 # Counts at every level of a scoring: what the threshold slider of a page shows, without another look at the data.
 
 
-Index = NDArray[np.int64]
-
-
 class Counts(NamedTuple):
     """At each level: anomalous and normal points with an alarm, points of events that have one, such events, and
     runs of alarms that touch no event.
@@ -137,56 +135,16 @@ class Counts(NamedTuple):
 
 
 def count_alarms(scoring: Scoring, levels: Levels) -> Counts:
-    """Count at all levels, from one pass over the codes."""
-    size = len(levels.thresholds)
-    codes = levels.codes.astype(np.int64)
-    inside = scoring.truth.mask
-    events = scoring.events
-    peaks = _peaks(codes, events.starts, events.stops)
+    """Count at all levels, by the sweeps over thresholds that the metrics have."""
+    v = np.append(levels.shown[1:], math.inf)  # alarms at a level are the scores from here on
+    maxima, sweep = event_maxima(scoring), event_steps(scoring).at(v)
+    order = np.argsort(maxima)
+    # Points of the events that are not reached, from the event with the lowest maximum on.
+    silent = np.append(0, np.cumsum(scoring.events.lengths[order]))[np.searchsorted(maxima[order], v)]
     return Counts(
-        found=_above(codes[inside], size),
-        false=_above(codes[~inside], size),
-        adjusted=_above(peaks, size, events.lengths),
-        events=_above(peaks, size),
-        runs=_false_runs(scoring, codes, size),
+        found=at_least(curve(scoring).anomalous, v),
+        false=at_least(sorted_normal(scoring), v),
+        adjusted=scoring.events.points - silent,
+        events=sweep.detected,
+        runs=sweep.false,
     )
-
-
-def _peaks(codes: Index, starts: Index, stops: Index) -> Index:
-    """Return the highest code of each stretch; stretches do not overlap."""
-    if not len(starts):
-        return np.empty(0, np.int64)
-    borders = np.column_stack([starts, stops]).ravel()
-    if borders[-1] == len(codes):
-        borders = borders[:-1]
-    return np.asarray(np.maximum.reduceat(codes, borders)[::2])
-
-
-def _above(codes: Index, size: int, weights: Index | None = None) -> Index:
-    """For each level k the number (or weight) of codes above k."""
-    counts = np.bincount(codes, weights, minlength=size + 1)
-    return np.asarray(np.rint(counts.sum() - np.cumsum(counts)[:size]), np.int64)
-
-
-def _false_runs(scoring: Scoring, codes: Index, size: int) -> Index:
-    """Count runs of alarms in normal stretches, less those that go on into an event at either end."""
-    quiet = scoring.truth.of(0)
-    if not len(quiet):
-        return np.zeros(size, np.int64)
-    before = np.append(0, codes[:-1])
-    before[quiet.starts] = 0
-    normal = ~scoring.truth.mask
-    # At level k a run starts at a point with a code above k whose neighbour before it has none above k.
-    starting = normal & (codes > before)
-    change = np.bincount(before[starting], minlength=size + 1) - np.bincount(codes[starting], minlength=size + 1)
-    runs = np.cumsum(change)[:size]
-    left, right = quiet.starts > 0, quiet.stops < scoring.n
-    at_left = np.minimum(codes[quiet.starts[left]], codes[quiet.starts[left] - 1])
-    at_right = np.minimum(codes[quiet.stops[right] - 1], codes[quiet.stops[right]])
-    # A run from one event through the whole stretch to the next was taken off twice.
-    lowest = -_peaks(-codes, quiet.starts, quiet.stops)
-    both = left & right
-    through = np.minimum(
-        lowest, np.minimum(codes[np.maximum(quiet.starts - 1, 0)], codes[np.minimum(quiet.stops, scoring.n - 1)])
-    )
-    return np.asarray(runs - _above(at_left, size) - _above(at_right, size) + _above(through[both], size))

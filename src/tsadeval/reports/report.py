@@ -13,7 +13,7 @@ import numpy as np
 
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.core.facts import OF_LABELS, Origin, rule_facts
+from tsadeval.core.facts import OF_LABELS, rule_facts
 from tsadeval.core.messages import fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
@@ -151,7 +151,7 @@ def _notes(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -
 
 def _count_unseen(one: SeriesView) -> int:
     """Count the events all of whose points are ignored."""
-    judged = np.append(0, np.cumsum(np.ones(one.n, np.bool_) if one.ignored is None else ~one.ignored))
+    judged = np.append(0, np.cumsum(np.ones(one.labels.n, np.bool_) if one.ignored is None else ~one.ignored))
     return int(np.count_nonzero(judged[one.labels.events.stops] == judged[one.labels.events.starts]))
 
 
@@ -227,11 +227,6 @@ def _render(
     ]
     about += [("Command", command)] if command else []
     about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]
-    checksums = []
-    for one in series:
-        name = one["name"] or "series"
-        checksums.append((name, "labels", one["labels_sha256"]))
-        checksums += [(name, f"scores of {d}", found["scores_sha256"]) for d, found in one["detectors"].items()]
     return render(
         "report.html.j2",
         styles=("base.css", "report.css"),
@@ -241,37 +236,13 @@ def _render(
         notes=notes,
         comparison=data["comparison"] is not None,
         cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
-        rule_note=_start(data, rule),
-        metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data, rule)}",
+        rule=rule_facts(rule),
+        at_best_f1=rule in _BEST_F1,
+        compares_only=all(found["plain"] for one in series for found in one["detectors"].values()),
+        trivial=[metric["label"] for metric in data["metrics"] if metric["trivial"]],
         about=about,
-        checksums=checksums,
+        series=series,
         version=tsadeval.__version__,
         data=as_json(data),
         payloads=page.payloads.texts,
     )
-
-
-def _start(data: Mapping[str, Any], rule: Rule) -> str:
-    """Say where the slider starts."""
-    if rule in _BEST_F1:
-        return "It starts where F1 is best, which was found with the labels."
-    by_labels = ", which was found with the labels" if rule_facts(rule)["uses_labels"] else ""
-    text = f"It starts at the threshold of {rule}{by_labels}."
-    if all(found["plain"] for one in data["series"] for found in one["detectors"].values()):
-        return text
-    return (
-        f"{text} This rule does more than compare with a threshold: the table of metrics has its alarms; here, in the "
-        "chart, the events and the findings they are all scores above the threshold."
-    )
-
-
-def _thresholds(data: Mapping[str, Any], rule: Rule) -> str:
-    """Say how the thresholds of the metrics were found."""
-    facts = rule_facts(rule)
-    if facts["origin"] != Origin.BEST:
-        return f"Thresholds: by the rule {rule}{', chosen with the labels' * facts['uses_labels']}."
-    trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
-    text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"
-    if trivial:
-        text += f"; metrics whose own best is trivial ({', '.join(trivial)}) at the best threshold of F1"
-    return text + "."
