@@ -18,7 +18,7 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.evaluation.micro import Pool
+from tsadeval.evaluation.many import Pool
 from tsadeval.experiments.detector_specs import DetectorSpec
 from tsadeval.scores.cache import CachedScores, read_scores
 

@@ -326,7 +326,7 @@ _NEUTRAL = {"early": 0, "merge_gap": 0, "min_duration": 1}  # the same in points
 
 def asks_for_times(metric: Metric, *, timed: bool) -> bool:
     """Return True if the metric needs the time stamps of a `timed` stream; raise if a stream cannot provide them."""
-    if metric.stream is None or metric.kind == "scores":
+    if metric.kind == "scores":
         return False
     options = metric.options
     spans = {name: options[name] for name, check in metric.checks.items() if isinstance(check, Span)}
@@ -334,13 +334,12 @@ def asks_for_times(metric: Metric, *, timed: bool) -> bool:
     if not durations and options.get("unit", "points") == "points" and not options.get("delay_per_hour"):
         return timed and metric.name == "time_in_alarm"
     if not timed:
-        raise InvalidParameterError(f"{metric}: an option is a time, so it needs time stamps: pass time=")
+        raise InvalidParameterError("an option is a time, so it needs time stamps: pass time=")
     if metric.name not in _OFFERED:
         raise InvalidParameterError(
-            f"{metric}: its times need the time stamps of all points at once, so not in a stream: give points, or use "
-            "te.evaluate"
+            "its times need the time stamps of all points at once, so not in a stream: give points, or use te.evaluate"
         )
     mixed = [name for name, value in spans.items() if not isinstance(value, str) and value != _NEUTRAL.get(name)]
     if mixed:
-        raise InvalidParameterError(f"{metric}: in a stream {mixed[0]} must be a duration as well, such as '30min'")
+        raise InvalidParameterError(f"in a stream {mixed[0]} must be a duration as well, such as '30min'")
     return True

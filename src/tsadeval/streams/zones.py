@@ -41,7 +41,7 @@ def _widest(metric: Metric) -> int:
     window = metric.options["window"]
     if window == "period":
         raise InvalidParameterError(
-            f"{metric}: the period is that of the values of the series, which a stream does not have; pass "
+            "the period is that of the values of the series, which a stream does not have; pass "
             "window=te.period(values)"
         )
     return int(window if metric.name.startswith("range") else 2 * window)
@@ -56,7 +56,7 @@ def reach_of(metric: Metric, *, exact: bool) -> int:
     if (1 if exact else 8) * levels * widths > _LARGEST:  # bounds take several such tables, of both ends of bins
         other = "te.evaluate" if exact else "order='sort'"
         raise InvalidParameterError(
-            f"{metric}: {widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
+            f"{widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
             f"fewer thresholds, or use {other}"
         )
     return widest // 2
