@@ -109,7 +109,7 @@ def test_what_needs_all_points_says_so():
             Stream(metric, threshold=0.5)
         if metric.kind == "predictions":  # and it does: its code asks for points
             stream = Stream("event_f1", threshold=0.5).update([0, 1, 1, 0, 0, 1], [0.1, 0.9, 0.8, 0.7, 0.1, 0.2])
-            assert "all points" in metric.value_of(stream._states["runs"].prediction())[1].text
+            assert "all points" in metric.value_of(stream._states["runs"].prediction)[1].text
     with pytest.raises(InvalidParameterError, match="pass threshold="):
         Stream("f1")
     with pytest.raises(InvalidParameterError, match="rank"):

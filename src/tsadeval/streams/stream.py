@@ -85,8 +85,9 @@ class PointCounts:
         """Take in the state of the stretch that follows."""
         self._counts = self._counts + later._counts  # arrays from other processes may be read-only
 
+    @property
     def prediction(self) -> Prediction:
-        """Return a series with the same counts, in an order of its own."""
+        """A series with the same counts, in an order of its own."""
         quiet, missed, false, found = self._counts.tolist()
         return Prediction(
             BareRuns.of_counts([quiet, missed + found, false], 0),
@@ -95,7 +96,7 @@ class PointCounts:
 
     def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far."""
-        return metric.value_of(self.prediction())
+        return metric.value_of(self.prediction)
 
 
 def _key_of(metric: Metric, settings: Settings) -> str:
@@ -242,7 +243,7 @@ class Stream:
         """Return the runs of labels and alarms so far, in points or in time."""
         state = self._states[kept]
         assert isinstance(state, GrowingRuns)
-        return state.prediction()
+        return state.prediction
 
     def _row(self, metric: Metric) -> Row:
         value, lacking, low, high = (*self.value(metric), None, None)[:4]
