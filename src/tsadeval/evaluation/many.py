@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from tsadeval.core.arrays import refuse_rounded
-from tsadeval.core.facts import finite_mean, odd_alarms
+from tsadeval.core.facts import finite_mean, grouped, odd_alarms
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.messages import label_notes, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
@@ -45,12 +45,10 @@ class SeriesEvaluation(MappingResult):
     """
 
     def __init__(
-        self, rows: list[Row], names: Sequence[str], micro: Callable[[], dict[str, float]], notes: Sequence[str] = ()
+        self, rows: list[Row], micro: Callable[[], dict[str, float]] | None = None, notes: Sequence[str] = ()
     ) -> None:
         super().__init__(rows)
-        values: dict[str, list[float]] = {name: [] for name in names}
-        for row in rows:
-            values[row["metric"]].append(row["value"])
+        values = grouped((row["metric"], row["value"]) for row in rows)
         self.defined = ByMetric({name: sum(map(math.isfinite, found)) for name, found in values.items()})
         self.macro = ByMetric({name: finite_mean(found) for name, found in values.items()})
         self._pooled = micro
@@ -59,7 +57,7 @@ class SeriesEvaluation(MappingResult):
     @cached_property
     def micro(self) -> dict[str, float]:
         """Metric to the value of all series pooled, NaN where pooling has no meaning for it."""
-        return ByMetric(self._pooled())
+        return ByMetric(self._pooled() if self._pooled is not None else dict.fromkeys(self.macro, math.nan))
 
     def _items(self) -> dict[str, float]:
         return self.macro
@@ -254,7 +252,7 @@ def evaluate_many(
     warn_of_undefined(rows)
     micro = partial(pooled, pool, scores if scores.repeatable else ())
     notes = [f"left out: {line}" for line in scores.left_out_lines()]
-    return SeriesEvaluation(rows, list(map(str, chosen)), micro, notes)
+    return SeriesEvaluation(rows, micro, notes)
 
 
 def rows_of(

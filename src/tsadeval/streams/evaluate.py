@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -189,14 +188,11 @@ def _merge(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams
 def _join_results(streams: _Streams) -> SeriesEvaluation:
     """Join the results of all series in one table."""
     rows: list[Row] = []
-    names: list[str] = []
     for series, stream in streams.items():
         if not stream.n:
             raise InvalidInputError(f"series {series!r}: has no points, so there is nothing to evaluate")
-        found = stream.result()
-        names = list(found)
-        rows += [{"series": series, **row} for row in found.rows]
-    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan).copy)
+        rows += [{"series": series, **row} for row in stream.result().rows]
+    return SeriesEvaluation(rows)
 
 
 def _columns(source: Any, reading: Reading) -> dict[str, Any]:
