@@ -233,10 +233,8 @@ def evaluate_many(
     pool = Pool(chosen, rule)
     rows: list[Row] = []
     odd, detectors = {}, set()
-    lost: list[LeftOut] = []
     for one, found in rows_of(scores, chosen, rule, n_jobs):
         if isinstance(one, LeftOut):
-            lost.append(one)
             continue
         detectors.add(one.detector)
         if len(detectors) > 1:
@@ -246,7 +244,7 @@ def evaluate_many(
         if not scores.repeatable:  # else pooled once somebody asks
             pool.add(one.scoring, one.given.y_score)
     if not rows:
-        raise InvalidInputError(str(lost[0]) if lost else "series is empty: there is nothing to evaluate")
+        raise InvalidInputError(str(next(iter(scores.lost), "series is empty: there is nothing to evaluate")))
     scores.warn()
     warn_of_alarms(odd)
     warn_of_undefined(rows)

@@ -69,6 +69,7 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     rules = {row["rule"] for row in rows if row["rule"]}
     shown = ["metric", "value"]
     shown += ["random", "random_error", "perfect"] if any("random" in row for row in rows) else []
+    shown += ["low", "high"] if any(row.get("low") is not None for row in rows) else []  # bounds, of a stream
     return shown + ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
 
 

@@ -6,11 +6,13 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.facts import COUNTS, finite_mean, grouped
@@ -113,21 +115,20 @@ def _evaluated(row: Row) -> Row:
 class _Summary:
     """What is printed of all rows: values by detector and data set, and what has none."""
 
-    def __init__(self) -> None:
+    def __init__(self, tables: Iterable[Any]) -> None:
+        """Sum up rows, which come a few at a time, with the names of their detectors and data sets."""
         self.values: defaultdict[tuple[str, str], defaultdict[str, array[float]]]
         self.values = defaultdict(lambda: defaultdict(lambda: array("d")))
         self.failures: set[tuple[str, str]] = set()
         self.undefined = 0
-
-    def add(self, table: Any) -> None:
-        """Take in some rows, with the names of their detectors and data sets."""
-        groups = table.group_by(["detector", "dataset", "metric"]).aggregate([("value", "list")])
-        for group in groups.to_pylist():
-            self.values[group["detector"], group["dataset"]][group["metric"]].extend(group["value_list"])
-        status, words = coded(table["status"])
-        self.undefined += int((status == words.index("undefined")).sum()) if "undefined" in words else 0
-        if "error" in words:
-            failed = table.filter(status == words.index("error"))
+        for table in tables:
+            groups = table.group_by(["detector", "dataset", "metric"]).aggregate([("value", "list")])
+            for group in groups.to_pylist():
+                self.values[group["detector"], group["dataset"]][group["metric"]].extend(group["value_list"])
+            codes, words = coded(table["status"])
+            status = np.array(words)[codes]
+            self.undefined += int(np.count_nonzero(status == "undefined"))
+            failed = table.filter(status == "error")
             self.failures.update(zip(failed["file"].to_pylist(), failed["message"].to_pylist(), strict=True))
 
 
@@ -202,14 +203,7 @@ class FileScores(Result):
     @cached_property
     def _summary(self) -> _Summary:
         columns = ["file", "named", "score", "metric", "value", "status", "message"]
-
-        def into(tables: Iterator[Any]) -> _Summary:
-            found = _Summary()
-            for table in tables:
-                found.add(self._with_names(table))
-            return found
-
-        return self._store.scan(self._wanted, columns, into)
+        return self._store.scan(self._wanted, columns, lambda tables: _Summary(map(self._with_names, tables)))
 
     def table(self) -> Result:
         """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""

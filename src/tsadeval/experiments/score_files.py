@@ -151,14 +151,11 @@ def _nothing(scores: Scores, found: list[File]) -> str:
 def _label(shard: TableShard) -> str:
     """Where labels come from: a column, or the file of incidents; and all options that change values."""
     options, companions = shard.options, shard.companions
-    parts = [options.label if companions.incidents is None else companions.incidents.identity()]
-    if isinstance(companions.ignore, Spans):
-        parts.append(f"ignore {companions.ignore.identity()}")
-    if options.fit is not None:
-        parts.append(f"fit {companions.identity_of_fit()}")
-    if options.missing != "skip":
-        parts.append(f"missing {options.missing}")
-    return ", ".join(parts)
+    labels = options.label if companions.incidents is None else companions.incidents.identity()
+    ignore = f"ignore {companions.ignore.identity()}" if isinstance(companions.ignore, Spans) else ""
+    fit = f"fit {companions.identity_of_fit()}" if options.fit is not None else ""
+    missing = f"missing {options.missing}" if options.missing != "skip" else ""
+    return ", ".join(filter(None, [labels, ignore, fit, missing]))
 
 
 def _names(checksums: Checksums, shard: TableShard) -> dict[Name, dict[str, str]]:

@@ -227,10 +227,7 @@ class Stream:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
         rows = [self._row(metric) for metric in self.metrics]
         warn_of_undefined(rows)
-        shown = ["metric", "value"]
-        shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
-        shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
-        return Evaluation(rows, shown=shown, notes=[f"{self.n:,} points in a stream"])
+        return Evaluation(rows, notes=[f"{self.n:,} points in a stream"])
 
     def value(self, metric: Metric) -> tuple[Any, ...]:
         """Return the value of one of the metrics on all points so far, why it is undefined, and bounds if not exact."""

@@ -193,9 +193,8 @@ class _Curves:
     def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
         before = np.append(0.0, alarms[:-1])
         found = self._count_hits(thresholds)
-        rule, n = asdict(self._variant), float(self._order.n)
-        roc, pr = kernel.mean_areas(*found, before, alarms, self._repeats, rule, n)
-        return roc, pr
+        areas: Areas = kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), self._order.n)
+        return areas
 
     def _exact_at_all(self) -> Areas:
         """Every distinct score near an event is a threshold: all of them are in memory."""
@@ -205,9 +204,9 @@ class _Curves:
         before, alarms = self._order.counts_above(thresholds)
         levels = levels_of(zone.scores, thresholds)
         counting = table_pays((self._reach + 1) * len(thresholds), len(levels))
-        rule, n = asdict(self._variant), float(self._order.n)
-        roc, pr = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
-        return roc, pr
+        rule, n = asdict(self._variant), self._order.n
+        areas: Areas = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
+        return areas
 
     def _cuts(self) -> Floats:
         """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
