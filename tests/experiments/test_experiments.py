@@ -229,11 +229,13 @@ def test_names_of_the_registry_leave_out_what_changes_no_score(text, name, title
 def test_names_of_the_registry():
     assert DetectorSpec.of("usad(device=cpu, window=50, random_state=3)", 7).text == "usad(window=50)"
     assert DetectorSpec.of("random", 7).make().random_state == 7
+    assert DetectorSpec.of("random(random_state=0)", 7).make().random_state == 0  # a seed of its own, be it the default
     with pytest.raises(UnknownNameError, match="did you mean random"):
         DetectorSpec.of("randon")
     for wrong in (Distance, 3):
         with pytest.raises(
-            InvalidParameterError, match=r"the class Distance: pass Distance\(\.\.\.\)|int has no fit and no score"
+            InvalidParameterError,
+            match=r"Distance is a class: pass an object, Distance\(\.\.\.\)|int has no fit and no score",
         ):
             DetectorSpec.of(wrong)
 

@@ -172,7 +172,7 @@ def peak_bytes(folder, count):
     try:
         files = [File(f"some/folder/of/files/{i:06d}.parquet", f"{i:06d} {i:019d}", "lof/power") for i in range(count)]
         values = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
-        wanted = Wanted(files, {}, {}, "", "", "label", ["score"], values)
+        wanted = Wanted(files, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
             complete(

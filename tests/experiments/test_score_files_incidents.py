@@ -125,11 +125,25 @@ def test_what_does_not_fit_is_cut(folder):
     write("incidents.csv", {**SPANS, "db": [(380, 500)], "ftp": [(1, 2)]})
     options = {"by": "server", "time": "stamp", "incidents": "incidents.csv"}
     found = te.score_files("all.csv", "f1", **options)
-    assert ["intervals of ftp are not used" in line for line in found.remarks] == [True]
+    cut, unused = found.remarks
+    assert "1 that reaches beyond the data was cut" in cut
+    assert "intervals of ftp are not used" in unused
     assert [row["anomalous"] for row in found.rows] == [50, 20, 10]
     with pytest.warns(FutureWarning, match="the option clip= goes"):
         cut = te.score_files("all.csv", "f1", clip=True, **options)
     assert [row["value"] for row in cut.rows] == [row["value"] for row in found.rows]
+
+
+@pytest.mark.parametrize("most", [30, 2])  # scorings that are printed one by one
+def test_what_did_not_fit_is_said_whatever_the_jobs(folder, monkeypatch, most):
+    """Worker processes kept to themselves how many incidents they had cut."""
+    monkeypatch.setattr("tsadeval.cli.score.MANY", most)
+    write("incidents.csv", {**SPANS, "db": [(380, 500)]})
+    command = ["score", "all.csv", "--by", "server", "--time", "stamp", "--incidents", "incidents.csv"]
+    plain, parallel = (CliRunner().invoke(app, [*command, "--metrics", "f1", *jobs]) for jobs in ([], ["--jobs", "2"]))
+    assert "1 that reaches beyond the data was cut" in plain.stderr
+    assert parallel.stderr == plain.stderr
+    assert parallel.stdout == plain.stdout
 
 
 def test_what_is_missing_is_said(folder):

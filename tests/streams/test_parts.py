@@ -34,7 +34,7 @@ def write(path, seed=0, rows=1000, row_group_size=100, **columns):
 
 def refusal(source):
     with pytest.raises(InvalidInputError) as caught:
-        te.evaluate_stream(source)
+        te.evaluate_stream(source, "cce")
     return caught.value
 
 
@@ -95,9 +95,9 @@ def during(monkeypatch, change):
 
 def test_points_are_of_one_version_of_a_file(tmp_path, monkeypatch):
     path, later = write(tmp_path / "a.parquet"), write(tmp_path / "b.parquet", seed=1)
-    expected = te.evaluate_stream(later)["cce"]
+    expected = te.evaluate_stream(later, "cce")["cce"]
     during(monkeypatch, lambda: os.replace(later, path))
-    assert te.evaluate_stream(path)["cce"] == pytest.approx(expected, rel=1e-12)
+    assert te.evaluate_stream(path, "cce")["cce"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_file_that_is_removed(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ def test_an_error_of_memory_is_passed_on(tmp_path, monkeypatch):
 
     during(monkeypatch, change)
     with pytest.raises(MemoryError, match="no room"):
-        te.evaluate_stream(write(tmp_path / "a.parquet"))
+        te.evaluate_stream(write(tmp_path / "a.parquet"), "cce")
 
 
 def test_the_footer_is_read_once_for_all_parts(tmp_path, monkeypatch):
@@ -125,7 +125,7 @@ def test_the_footer_is_read_once_for_all_parts(tmp_path, monkeypatch):
             super().__init__(*arguments, metadata=metadata, **options)
 
     monkeypatch.setattr(pq, "ParquetFile", Counted)
-    te.evaluate_stream(write(tmp_path / "a.parquet"))
+    te.evaluate_stream(write(tmp_path / "a.parquet"), "cce")
     assert given == [False] + [True] * 10
 
 
@@ -184,7 +184,7 @@ def test_texts_that_are_no_times(text):
 def test_times_that_repeat_at_the_border_of_batches_and_parts(tmp_path, n_jobs, rows):
     path = write(tmp_path / "a.parquet", rows=300, row_group_size=2, time=(np.arange(300) + 1) // 2)
     with pytest.raises(InvalidInputError, match="time stamps in column 'time' repeat or go back"):
-        te.evaluate_stream(te.batches(path, rows=rows), n_jobs=n_jobs)
+        te.evaluate_stream(te.batches(path, rows=rows), "cce", n_jobs=n_jobs)
 
 
 def test_csv_files_are_read_one_after_the_other(tmp_path, monkeypatch):
@@ -199,7 +199,7 @@ def test_csv_files_are_read_one_after_the_other(tmp_path, monkeypatch):
         return parts
 
     monkeypatch.setattr(Batches, "parts", apart)
-    found = te.evaluate_stream(files)
+    found = te.evaluate_stream(files, "cce")
     assert parts == []
-    assert te.evaluate_stream(files, n_jobs=2).rows == found.rows
+    assert te.evaluate_stream(files, "cce", n_jobs=2).rows == found.rows
     assert len(parts) == 3

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.scores.tabular import scorings
 from tsadeval.streams.stream import Stream
 from tsadeval.tables import batches as reading
@@ -190,7 +190,7 @@ def test_a_folder_with_tsv_in_its_name_says_nothing_about_the_file(tmp_path):
 
 
 def test_options_are_checked_where_they_do_not_matter():
-    with pytest.raises(InvalidParameterError, match="order must be 'sort' or 'bins', but is 'disk'"):
+    with pytest.raises(InvalidParameterError, match="order must be one of 'sort', 'bins', but is 'disk'"):
         te.evaluate_stream([(LABEL, SCORE)], "f1", threshold=0.5, order="disk")
     with pytest.raises(InvalidParameterError, match="n_jobs must be an integer other than 0"):
         te.evaluate_stream({"label": LABEL, "score": SCORE}, n_jobs=0)
@@ -205,3 +205,29 @@ def test_states_are_not_shared_and_no_points_count_twice():
     assert dict(one.result()) == before
     with pytest.raises(InvalidInputError, match="cannot be merged with itself"):
         one.merge(one)
+
+
+def test_the_default_metrics_are_those_of_every_door():
+    """What a stream cannot give of a set is a row that says so; what was named by itself is refused."""
+    y, s = np.tile(LABEL, 9), np.tile(SCORE, 9)
+    with pytest.warns(UndefinedMetricWarning) as said:
+        found = te.evaluate_stream([(y, s)])
+    ears, others = (str(warning.message) for warning in said)  # once for each reason
+    assert ears.startswith("ears is undefined, so NaN: it needs all points at once")
+    assert others.startswith("event_f1, f1, detection_delay, false_alarms are undefined, so NaN: it takes alarms: pass")
+    with pytest.warns(UndefinedMetricWarning, match="ears is undefined, so NaN: it needs all points at once"):
+        judged = te.evaluate_stream([(y, s)], threshold=0.5)
+    batch = te.evaluate(y, s, threshold=0.5)
+    assert list(found) == list(judged) == list(batch)
+    assert {name: value for name, value in judged.items() if name != "ears"} == pytest.approx(
+        {name: value for name, value in batch.items() if name != "ears"}
+    )
+    defined = [row["metric"] for row in found.rows if row["status"] == "ok"]
+    assert defined == ["vus_pr"]
+    assert {row["reason"] for row in found.rows} == {None, "not in a stream"}
+    assert all(row["rule"] is None for row in found.rows)
+    message = "f1: it takes alarms: pass threshold=.*; ears, pate: it needs all points at once.*; these can be streamed"
+    with pytest.raises(InvalidParameterError, match=message):
+        te.evaluate_stream([(y, s)], ["f1", "ears", "pate"])
+    with pytest.raises(InvalidParameterError, match="ears: it needs all points at once"):
+        te.evaluate_stream([(y, s)], "recommended,ears", threshold=0.5)

@@ -105,11 +105,11 @@ def test_what_needs_all_points_says_so():
     assert {m.name for m in OTHERS} >= {"pate", "nab_score"}
     assert {m.name for m in streamable()} == {m.name for m in OFFERED}
     for metric in OTHERS:
-        with pytest.raises(InvalidParameterError, match=f"{metric.name} needs all points at once"):
+        with pytest.raises(InvalidParameterError, match=f"{metric.name}: it needs all points at once"):
             Stream(metric, threshold=0.5)
         if metric.kind == "predictions":  # and it does: its code asks for points
             stream = Stream("event_f1", threshold=0.5).update([0, 1, 1, 0, 0, 1], [0.1, 0.9, 0.8, 0.7, 0.1, 0.2])
-            assert "all points" in metric.value_of(stream._states["runs"].prediction())[1].text
+            assert "all points" in metric.value_of(stream._states["runs"].prediction)[1].text
     with pytest.raises(InvalidParameterError, match="pass threshold="):
         Stream("f1")
     with pytest.raises(InvalidParameterError, match="rank"):

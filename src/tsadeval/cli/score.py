@@ -55,7 +55,8 @@ def score(
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
-    chosen = select_metrics(names_of(metrics) or ["cce" if stream else "recommended"])
+    names = ",".join(names_of(metrics)) or "recommended"
+    chosen = select_metrics(names)
     rule = parse_rule(threshold)
     if stream and store is not None:
         raise InvalidInputError("--stream keeps nothing, so it does not go with --store: leave one of them out")
@@ -64,7 +65,7 @@ def score(
     if (stream or store is not None) and (baseline or events):
         raise InvalidInputError("--baseline and --events go neither with --stream nor with --store: leave some out")
     if stream:
-        score_stream(scores, chosen, threshold, order, jobs, dask, format)
+        score_stream(scores, names, threshold, order, jobs, dask, format)
         return
     with running("score", dask) as bar, say_warnings():
         if baseline or events:
@@ -162,7 +163,7 @@ def _print_means(found: FileScores, format: Format) -> None:
 
 def score_stream(
     scores: Scores,
-    metrics: tuple[Metric, ...],
+    metrics: str,
     threshold: str,
     order: Order,
     jobs: int | None,

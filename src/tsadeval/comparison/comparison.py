@@ -41,8 +41,7 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.many import add_to_pool
-from tsadeval.evaluation.micro import Pool
+from tsadeval.evaluation.many import Pool
 from tsadeval.scores.scores import Scores
 
 Run = tuple[str, str, Any, Any]
@@ -203,7 +202,7 @@ class Comparison(Result):
         pools: dict[str, Pool] = {}
         for one in self.source or ():
             pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
-            add_to_pool(pool, one, self.made.metrics)
+            pool.add(one.scoring, one.given.y_score)
         return {detector: pool.values() for detector, pool in pools.items()}
 
     def table(self, series: str | None = None, *, percent: bool = False) -> DetectorTable:

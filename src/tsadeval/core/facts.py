@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NO_ALARM = "no alarm"
     NEEDS_TIMES = "needs time stamps"
     CANNOT_IGNORE = "cannot ignore points"
+    NOT_STREAMED = "not in a stream"
     UNDEFINED = "undefined"  # for any other reason, which the message says
     NO_SCORES = "no scores"  # of a detector on a series
     UNREADABLE = "unreadable"  # the whole file, which the message names

@@ -70,7 +70,8 @@ def complete(
     """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`).
 
     Cells are gone through twice and never kept, and chunks of them are made as they are needed, where `chunks` does so.
-    Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
+    In this process they are computed without `n_jobs`, one by one, or where their code allows it in `threads`, by
+    default as many as there are cores.
     Progress counts `known` cells besides, which the caller has already. SIGTERM stops a run as Ctrl-C does, with
     KeyboardInterrupt.
     """
@@ -112,8 +113,9 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
             )
         return _distributed(chunks, compute, n_jobs)
     asked = configured if n_jobs is None else n_jobs
-    if name == "SequentialBackend" or (asked is None and not limits):
-        return in_order(lambda chunk: compute_all(compute, chunk), chunks, None if threads and asked is None else 1)
+    threads = threads and name != "SequentialBackend"
+    if name == "SequentialBackend" or ((asked is None or threads) and not limits):
+        return in_order(lambda chunk: compute_all(compute, chunk), chunks, asked if threads else 1)
     return supervised(chunks, compute, joblib.effective_n_jobs(1 if asked is None else asked), limits)
 
 

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from typing import Any, Unpack
 
+import numpy as np
+
 from tsadeval.core.arrays import refuse_rounded
-from tsadeval.core.facts import finite_mean, odd_alarms, row_of
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.facts import finite_mean, grouped, odd_alarms
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.messages import label_notes, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
+from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
+from tsadeval.core.setting import Setting
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.micro import Pool, compares_series
+from tsadeval.evaluation.external_sort import SortedScores
+from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.thresholds.best import best
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -39,12 +45,10 @@ class SeriesEvaluation(MappingResult):
     """
 
     def __init__(
-        self, rows: list[Row], names: Sequence[str], micro: Callable[[], dict[str, float]], notes: Sequence[str] = ()
+        self, rows: list[Row], micro: Callable[[], dict[str, float]] | None = None, notes: Sequence[str] = ()
     ) -> None:
         super().__init__(rows)
-        values: dict[str, list[float]] = {name: [] for name in names}
-        for row in rows:
-            values[row["metric"]].append(row["value"])
+        values = grouped((row["metric"], row["value"]) for row in rows)
         self.defined = ByMetric({name: sum(map(math.isfinite, found)) for name, found in values.items()})
         self.macro = ByMetric({name: finite_mean(found) for name, found in values.items()})
         self._pooled = micro
@@ -53,7 +57,7 @@ class SeriesEvaluation(MappingResult):
     @cached_property
     def micro(self) -> dict[str, float]:
         """Metric to the value of all series pooled, NaN where pooling has no meaning for it."""
-        return ByMetric(self._pooled())
+        return ByMetric(self._pooled() if self._pooled is not None else dict.fromkeys(self.macro, math.nan))
 
     def _items(self) -> dict[str, float]:
         return self.macro
@@ -70,33 +74,108 @@ class SeriesEvaluation(MappingResult):
         return [*label_notes(self.rows), *self._about]
 
 
-class _Pooled:
-    """The micro values of one detector: pooled as the series come where these are read once, else when asked for."""
+# The properties of metrics whose value on the points of all series together has a meaning: see `evaluate_many`.
+_PUT_TOGETHER = {"scores": {"exchangeable"}, "predictions": {"exchangeable", "separable"}}
 
-    def __init__(self, scores: Scores, metrics: Sequence[Metric], rule: Rule) -> None:
-        self._scores, self._metrics = scores, metrics
+
+class Pool:
+    """The points of all series so far, kept once for all metrics that can be pooled."""
+
+    def __init__(self, metrics: Sequence[Metric], rule: Rule) -> None:
+        self._metrics = metrics
         self._rule = rule
-        self._pool = None if scores.repeatable else Pool(metrics, rule)
+        pooled = [m for m in metrics if m.pool or m.properties & _PUT_TOGETHER[m.kind]]
+        # Scores of different series are compared.
+        self._of_order = [m for m in metrics if m.stream == "order" and "exchangeable" in m.properties]
+        self._of_scores = [m for m in pooled if m.kind == "scores" and m not in self._of_order]
+        # With the rule best every metric has its own alarms, so there are none to pool.
+        self._of_alarms = [m for m in pooled if m.kind == "predictions" and not isinstance(rule, best)]
+        # By series, in memory of our own.
+        self._scorings: list[Scoring] = []
+        self._predictions: list[Prediction] = []
+        self._order = SortedScores()
 
-    def add(self, one: Scored) -> None:
-        """Take in a series that can be read once only."""
-        if self._pool is not None:
-            add_to_pool(self._pool, one, self._metrics)
+    def add(self, scoring: Scoring, given: Any = None) -> None:
+        """Take in a series; of scores that were `given` in another form no digit may have been lost."""
+        if self._of_order:
+            refuse_rounded(scoring.raw if given is None else given, "y_score")
+            self._order.update(scoring.kept)
+        truth = replace(scoring.truth, labels=scoring.truth.mask.view(np.uint8))
+        ignored = scoring.setting.ignored
+        if self._of_scores:
+            own = replace(scoring, truth=truth, raw=scoring.raw.copy(), given=None, setting=Setting(ignored=ignored))
+            self._scorings.append(own)
+        if self._of_alarms:
+            decision = self._of_alarms[0].decide(scoring, self._rule)
+            assert decision is not None  # a metric of alarms has them
+            setting = Setting(ignored=ignored, weights=scoring.setting.shares)  # no more than is needed
+            self._predictions.append(Prediction(truth, decision.prediction.alarms, setting))
 
     def values(self) -> dict[str, float]:
-        """Return the micro value of every metric."""
-        if self._pool is None:
-            self._pool = Pool(self._metrics, self._rule)
-            for one in self._scores:
-                self.add(one)
-        return self._pool.values()
+        """Return the micro value of every metric, NaN where there is none."""
+        found = {str(metric): math.nan for metric in self._metrics}
+        found |= {str(m): self._order.value(m)[0] for m in self._of_order}
+        found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
+        joined, apart = cache(self._joined), cache(self._apart)
+        longest = max((one.n for one in self._predictions), default=0)
+        for m in self._of_alarms:
+            if m.pool is not None:
+                found[str(m)] = m.pool(_Fresh(self._predictions), **m.options)
+            else:
+                one = apart(1 + min(_reach(m), longest)) if "separable" in m.properties else joined()
+                found[str(m)] = m.value_of(one)[0]
+        return found
+
+    def _of_all_scores(self, metric: Metric) -> float:
+        if metric.pool is not None:
+            pieces = [piece for one in self._scorings for piece in one.pieces]
+            return float(metric.pool(_Fresh(pieces), **metric.options))
+        kept = [replace(one).kept for one in self._scorings]
+        labels, scores = (np.concatenate(column) for column in zip(*((k.truth.mask, k.raw) for k in kept), strict=True))
+        return metric.value_of(Scoring.of(labels, scores))[0]
+
+    def _joined(self) -> Prediction:
+        """Put the points that are judged together; they weigh what they last where all series have time stamps."""
+        kept = [replace(one).kept for one in self._predictions]
+        shares = [one.setting.shares for one in kept if one.setting.shares is not None]
+        weights = np.concatenate(shares) if len(shares) == len(kept) else None
+        truth, alarms = (np.concatenate([getattr(one, name).mask for one in kept]) for name in ("truth", "alarms"))
+        return replace(Prediction.of(truth, alarms), setting=Setting(weights=weights))
+
+    def _apart(self, quiet: int) -> Prediction:
+        """Put so many quiet normal points in front of each series, so that nothing reaches from one into the next."""
+        series = self._predictions
+        masks = [np.zeros(one.n, np.bool_) if one.setting.ignored is None else one.setting.ignored for one in series]
+        columns = [[one.truth.mask for one in series], [one.alarms.mask for one in series], masks]
+        gap = np.zeros(quiet, np.bool_)
+        truth, alarms, ignored = (np.concatenate([x for part in parts for x in (gap, part)]) for parts in columns)
+        return replace(Prediction.of(truth, alarms), setting=Setting(ignored=ignored if ignored.any() else None))
 
 
-def add_to_pool(pool: Pool, one: Scored, metrics: Sequence[Metric]) -> None:
-    """Take in a scoring; its scores must be exact where those of different series are compared."""
-    if any(map(compares_series, metrics)):
-        refuse_rounded(one.given.y_score, "y_score")
-    pool.add(one.scoring)
+class _Fresh(Sequence[Any]):
+    """The series one by one, without what was computed of them, so that nothing of a series is kept."""
+
+    def __init__(self, series: list[Any]) -> None:
+        self._series = series
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def __getitem__(self, at: Any) -> Any:
+        return _Fresh(self._series[at]) if isinstance(at, slice) else replace(self._series[at])
+
+
+def _reach(metric: Metric) -> int:
+    """Over how many points an option of the metric reaches, such as `early=5`."""
+    spans = [metric.options[name] for name, check in metric.checks.items() if isinstance(check, Span)]
+    return max((int(span) for span in spans if isinstance(span, (int, float))), default=0)
+
+
+def pooled(pool: Pool, series: Iterable[Scored]) -> dict[str, float]:
+    """Return the micro value of every metric, with these series besides those that are in the pool already."""
+    for one in series:
+        pool.add(one.scoring, one.given.y_score)
+    return pool.values()
 
 
 def evaluate_many(
@@ -151,28 +230,27 @@ def evaluate_many(
     """
     scores = as_scores(series, **reading)
     chosen, rule = select_metrics(metrics), parse_rule(threshold)
-    pool = _Pooled(scores, chosen, rule)
+    pool = Pool(chosen, rule)
     rows: list[Row] = []
     odd, detectors = {}, set()
-    lost: list[LeftOut] = []
     for one, found in rows_of(scores, chosen, rule, n_jobs):
         if isinstance(one, LeftOut):
-            lost.append(one)
             continue
         detectors.add(one.detector)
         if len(detectors) > 1:
             raise InvalidInputError(f"there are several detectors ({', '.join(sorted(detectors))}): take te.compare")
         odd[one.series] = odd_alarms(found, one.scoring.n)
         rows += [{"series": one.series, **row} for row in found]
-        pool.add(one)
+        if not scores.repeatable:  # else pooled once somebody asks
+            pool.add(one.scoring, one.given.y_score)
     if not rows:
-        raise InvalidInputError(str(lost[0]) if lost else "series is empty: there is nothing to evaluate")
+        raise InvalidInputError(str(next(iter(scores.lost), "series is empty: there is nothing to evaluate")))
     scores.warn()
     warn_of_alarms(odd)
     warn_of_undefined(rows)
-    return SeriesEvaluation(
-        rows, list(map(str, chosen)), pool.values, [f"left out: {line}" for line in scores.left_out_lines()]
-    )
+    micro = partial(pooled, pool, scores if scores.repeatable else ())
+    notes = [f"left out: {line}" for line in scores.left_out_lines()]
+    return SeriesEvaluation(rows, micro, notes)
 
 
 def rows_of(
@@ -190,7 +268,8 @@ def rows_of(
     short = any(isinstance(one, Scored) and one.scoring.n < _LONG for one in first)
     if n_jobs is None and (short or not all(metric.library for metric in metrics)):
         n_jobs = 1
-    items = chain(_drained(first), read)
+    items = chain(iter(first), read)
+    del first  # an iterator that has ended lets its list go, so nothing keeps what was read
     yield from in_order(lambda one: (_lean(one), _rows(one, metrics, rule)), items, n_jobs)
 
 
@@ -206,11 +285,6 @@ def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule) -> list[
     return [] if isinstance(one, LeftOut) else rows_of_scoring(one.scoring, metrics, rule)
 
 
-def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
-    """Return a row for each metric of one scoring."""
-    return [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
-
-
 def _on_workers(
     read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rule, n_jobs: int | None
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
@@ -224,9 +298,3 @@ def _on_workers(
 
     for found in mapped(_rows, sent(), n_jobs, ordered=True):
         yield waiting.popleft(), found
-
-
-def _drained(items: list[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
-    """Return the items, without keeping them."""
-    while items:
-        yield items.pop(0)

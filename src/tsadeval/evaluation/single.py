@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of, row_of
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.messages import (
     IS_TURNED,
     count_notes,
@@ -14,7 +15,7 @@ from tsadeval.core.messages import (
     warn_of_alarms,
     warn_of_undefined,
 )
-from tsadeval.core.metric import Rule
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
@@ -68,7 +69,13 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     rules = {row["rule"] for row in rows if row["rule"]}
     shown = ["metric", "value"]
     shown += ["random", "random_error", "perfect"] if any("random" in row for row in rows) else []
+    shown += ["low", "high"] if any(row.get("low") is not None for row in rows) else []  # bounds, of a stream
     return shown + ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
+
+
+def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
+    """Return a row for each metric of one scoring."""
+    return [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
 
 
 def evaluate(
@@ -153,7 +160,7 @@ def evaluate(
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
-    rows = [row_of(metric, metric.run(scoring, rule), scoring) for metric in chosen]
+    rows = rows_of_scoring(scoring, chosen, rule)
     if baseline:
         by_chance = random_values(chosen, scoring, rule, draws, random_state)
         at_best = perfect_values(chosen, scoring)

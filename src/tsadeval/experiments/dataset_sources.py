@@ -16,7 +16,6 @@ from tsadeval.engine.cells import versions
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools
     from tsadeval.datasets import Dataset
     from tsadeval.tables.checksums import Checksums
 
@@ -33,10 +32,9 @@ class Source:
 
     name: str
     path: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict, compare=False)  # which are in the name as well
     data: Path | None = None
     held: Dataset | None = field(default=None, compare=False, repr=False)
-    labels: Bools | None = field(default=None, compare=False, repr=False)  # once it was loaded
 
     @classmethod
     def of(cls, dataset: Any, data: str | Path | None = None) -> Source:
@@ -56,11 +54,10 @@ class Source:
     def checked(self, checksums: Checksums, hold: int) -> tuple[Source, str]:
         """Return the source by its full name, and the checksum of its data.
 
-        Where they must be read for that, the labels come along, and data of up to `hold` bytes.
+        Where they must be read for that, data of up to `hold` bytes come along.
         """
         if self.held is not None:
-            found = self.load()
-            return replace(self, labels=found.test_labels), found.description.checksum
+            return self, self.load().description.checksum
         name, files = located(self.path, data=self.data)
         full = replace(self, name=format_call(name, self.options.items()))  # "UCR/125" and "ucr/125" are one
         read: list[Dataset] = []
@@ -71,11 +68,7 @@ class Source:
 
         key = f"{full.name}, {versions()}"  # another version may read the same files in another way
         checksum = checksums.of(key, files, take)
-        return full.with_data(read[0], hold) if read else full, checksum
-
-    def with_data(self, found: Dataset, hold: int) -> Source:
-        """Return the source with the labels, and with all of the data if they take up to `hold` bytes."""
-        return replace(self, labels=found.test_labels, held=found if found.nbytes <= hold else self.held)
+        return replace(full, held=next((found for found in read if found.nbytes <= hold), None)), checksum
 
     def load(self) -> Dataset:
         """Return the data set, with features, or raise an error that says what is missing."""

@@ -6,9 +6,8 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,11 +28,10 @@ from tsadeval.engine.compute import (
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.dataset_sources import UNREADABLE, Source, choose_datasets
 from tsadeval.experiments.detection import Detection
 from tsadeval.experiments.detector_specs import DetectorSpec, choose_detectors, keep_scores
-from tsadeval.scores.cache import read_scores
 from tsadeval.tables.checksums import Checksums
 from tsadeval.thresholds.rules import parse_rule
 
@@ -92,28 +90,14 @@ class Plan:
             for m, rule in rules.items()
         ]
 
-    def chunks(self, cells: Iterable[DetectionCell], folder: Path, device: str, hold: int = 0) -> Iterator[Chunk]:
-        """Yield the cells in groups that share their scores, in the order of the plan.
-
-        Data that were not read for the plan are read when they are needed, and kept up to `hold` bytes meanwhile.
-        """
+    def chunks(self, cells: Iterable[DetectionCell], folder: Path, device: str) -> Iterator[Chunk]:
+        """Yield the cells in groups that share their scores, in the order of the plan."""
         detectors = {(d.text, d.seed): d for d in self.detectors}
         metrics = {str(m): m for m in self.metrics}
-        for name, some in group_cells(cells, lambda cell: cell.series).items():
-            source = self._with_labels(self.sources[name], hold)
-            for key, group in group_cells(some, lambda cell: (cell.detector, cell.seed)).items():
-                work = Training(source, self.datasets[name], detectors[key], device, folder)
-                wanted = {cell.metric: metrics[cell.metric] for cell in group}
-                yield Chunk(scorings, tuple(group), wanted, {self.rule: self.threshold}, work, timed=True)
-
-    def _with_labels(self, source: Source, hold: int) -> Source:
-        """Read a source that was not read yet; whoever needs one that has changed, or is not there, will say so."""
-        if source.labels is None:
-            with suppress(TsadevalError):
-                dataset = source.load()
-                if dataset.description.checksum == self.datasets[source.name]:
-                    return source.with_data(dataset, hold)
-        return source
+        for (name, text, seed), group in group_cells(cells, lambda c: (c.series, c.detector, c.seed)).items():
+            work = Training(self.sources[name], self.datasets[name], detectors[text, seed], device, folder)
+            wanted = {cell.metric: metrics[cell.metric] for cell in group}
+            yield Chunk(scorings, tuple(group), wanted, {self.rule: self.threshold}, work, timed=True)
 
     def record(self) -> dict[str, Any]:
         """Return the plan as plain data for the store."""
@@ -152,24 +136,22 @@ class Training(NamedTuple):
     folder: Path
 
     def scoring(self) -> tuple[Scoring, Row]:
-        """Return the cached scores, or new ones; the data are loaded only where they are needed."""
-        source, detector, cached = self.source, self.detector, None
-        if source.labels is not None:
-            kept = (self.folder, source.name, self.checksum, detector.text, detector.seed, source.labels)
-            cached = read_scores(*kept)
-        if cached is None:
-            cached = keep_scores(self._dataset(), detector, self.folder, name=source.name, device=self.device)
-        facts = {key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")}
-        return Scoring.of(cached.labels, cached.scores), facts
-
-    def _dataset(self) -> Dataset:
-        dataset = self.source.load()
+        """Return the scores, cached or new, and what the rows say of them."""
+        dataset = self.source.load() if self.source.held is not None else _last_loaded(self.source, self.checksum)
         if dataset.description.checksum != self.checksum:
             raise InvalidInputError(
                 f"{self.source.name} has changed since the run began, so its values were not kept: run the command "
                 "again"
             )
-        return dataset
+        cached = keep_scores(dataset, self.detector, self.folder, name=self.source.name, device=self.device)
+        facts = {key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")}
+        return Scoring.of(cached.labels, cached.scores), facts
+
+
+@lru_cache(maxsize=1)  # the detectors of a data set come one after the other
+def _last_loaded(source: Source, checksum: str) -> Dataset:
+    """Load a data set that had this checksum when the run began."""
+    return source.load()
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:
@@ -250,7 +232,7 @@ def detect(
     seeds = _seeds(random_state)
     limits = limits_of(cell_timeout, cell_memory)
     check_parameters("detect", _CHECKS, {"device": device})
-    # Data that are here already need not be read again; to worker processes they would travel once for each detector.
+    # To worker processes what is held would travel once for each detector.
     hold = HELD_BYTES if n_jobs is None and not limits else 0
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     checksums = Checksums(None if store is None else folder)
@@ -261,8 +243,9 @@ def detect(
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     checksums.save()
-    chunks = partial(plan.chunks, folder=folder, device=device, hold=hold)
+    chunks = partial(plan.chunks, folder=folder, device=device)
     complete(plan.cells(), chunks, compute, kept, n_jobs=n_jobs, progress=progress, limits=limits)
+    _last_loaded.cache_clear()
     result = Detection(plan, kept, folder)
     if store is None:  # the scores live as long as the result
         weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)

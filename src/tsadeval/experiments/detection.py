@@ -18,7 +18,7 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.evaluation.micro import Pool
+from tsadeval.evaluation.many import Pool
 from tsadeval.experiments.detector_specs import DetectorSpec
 from tsadeval.scores.cache import CachedScores, read_scores
 
@@ -46,12 +46,12 @@ class Detection(Comparison):
     def __init__(self, plan: Plan, store: Store[Any], folder: Path) -> None:
         self.plan = plan
         self.folder = folder
-        self._frame = store.frame(plan.cells())
+        self._stored = store.table(plan.cells())
         found = {spec.text: spec.title for spec in plan.detectors}
         shared = Counter(found.values())
         self.titles = {text: title if shared[title] == 1 else text for text, title in found.items()}
         made = Made(plan.metrics, plan.threshold)
-        rows = _rows(self._frame)
+        rows: list[Row] = self._stored.to_pylist()
         _name_rules(rows, made.rule, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
         super().__init__(rows, titles=self.titles, made=made, odd=_odd(rows))
         # As planned, whether or not a value is there yet.
@@ -61,7 +61,8 @@ class Detection(Comparison):
 
     def to_frame(self) -> pd.DataFrame:
         """All rows: what names each value, the value, threshold, seconds, device, status, message and versions."""
-        return self._frame.copy()
+        frame: pd.DataFrame = self._stored.to_pandas()
+        return frame
 
     def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
         """Return the scores and labels of a detector (by its text or title) on a data set, and where they came from."""
@@ -134,13 +135,6 @@ class Detection(Comparison):
             f"{', '.join(metrics)} undefined on {named(datasets, 3)}: {message}"
             for message, metrics, datasets in by_reason(dict.fromkeys(causes))
         ]
-
-
-def _rows(frame: pd.DataFrame) -> list[Row]:
-    """Return plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    plain = frame.astype(object).where(frame.notna(), None)
-    plain["value"] = frame["value"]
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
 def _name_rules(rows: list[Row], rule: Rule, trivial: set[str]) -> None:

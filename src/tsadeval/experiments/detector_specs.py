@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.names import import_object, parse_call
-from tsadeval.detectors import parse_detector
+from tsadeval.detectors import DetectorRecord, parse_detector
 from tsadeval.detectors.estimators import family_of, refuse_known
 from tsadeval.detectors.wrapping import wrap, wrappable
 from tsadeval.engine.cells import versions
@@ -41,7 +41,7 @@ class DetectorSpec:
     text: str
     title: str
     seed: int | None = None
-    apart: tuple[tuple[str, Any], ...] = field(default=(), compare=False, repr=False)
+    apart: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     instance: Any = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -49,13 +49,14 @@ class DetectorSpec:
         """Return the spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
         if isinstance(detector, DetectorSpec):
             return detector
+        if isinstance(detector, str) and ":" in detector.partition("(")[0]:
+            return _imported(detector, seed)
         if isinstance(detector, str):
-            return _imported(detector, seed) if ":" in detector.partition("(")[0] else _named(detector, seed)
+            return _of_record(parse_detector(detector), parse_call(detector).options.get("random_state", seed))
         record = getattr(detector, "record", None)
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
-            bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
-            return _of_record(bare, options.get("random_state"), instance=detector)
+            return _of_record(record.with_options(**options), options.get("random_state"), instance=detector)
         return _of_object(detector, seed)
 
     def make(self, device: str = "auto") -> Any:
@@ -63,7 +64,7 @@ class DetectorSpec:
         if self.instance is not None:
             return copy.deepcopy(self.instance)
         record = parse_detector(self.text.partition("@")[0])
-        given = {"device": device, **dict(self.apart), "random_state": self.seed}
+        given = {"device": device, **self.apart, "random_state": self.seed}
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
 
@@ -91,19 +92,14 @@ def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec
     return tuple(found.values())
 
 
-def _named(text: str, seed: int) -> DetectorSpec:
-    record = parse_detector(text)
-    bare = replace(record, bound=tuple((k, v) for k, v in record.bound if k not in _APART))
-    apart = {k: v for k, v in record.bound if k in _APART}
-    # A seed in the text wins over that of the run.
-    own = apart.pop("random_state", seed) if "random_state" in record.parameters else None
-    return _of_record(bare, own, apart=tuple(apart.items()))
-
-
-def _of_record(record: Any, seed: int | None, **rest: Any) -> DetectorSpec:
+def _of_record(record: DetectorRecord, seed: int | None, instance: Any = None) -> DetectorSpec:
     """Return the spec of a detector of the registry; a later revision of its code is another detector."""
-    text = f"{record}@r{record.revision}" if record.revision > 1 else str(record)
-    return DetectorSpec(text, f"{record.title}{str(record).removeprefix(record.name)}", seed, **rest)
+    bound = dict(record.bound)
+    apart = {name: bound.pop(name) for name in _APART & bound.keys()}
+    bare = replace(record, bound=tuple(bound.items()))
+    seed = seed if "random_state" in record.parameters else None
+    text = f"{bare}@r{record.revision}" if record.revision > 1 else str(bare)
+    return DetectorSpec(text, f"{record.title}{str(bare).removeprefix(record.name)}", seed, apart, instance)
 
 
 def _imported(text: str, seed: int) -> DetectorSpec:
@@ -129,9 +125,7 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
     # Pipelines have a `score` whatever their last step is, so models of known packages come first.
     known = family_of(detector) in ("sklearn", "pyod", "aeon", "sktime")
     ours = not known and all(callable(getattr(detector, part, None)) for part in ("fit", "score"))
-    if isinstance(detector, type):
-        raise InvalidParameterError(f"a detector must be an object, but one is the class {name}: pass {name}(...)")
-    if not (ours or wrappable(detector)):
+    if isinstance(detector, type) or not (ours or wrappable(detector)):
         refuse_known(detector)
         lacks = [part for part in ("fit", "score") if not callable(getattr(detector, part, None))]
         raise InvalidParameterError(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tsadeval.core.facts import COUNTS
+from tsadeval._optional import require
+from tsadeval.core.facts import COUNTS, finite_mean, grouped
 from tsadeval.core.messages import label_notes
 from tsadeval.core.metric import Outcome
 from tsadeval.core.results import Grid, Result, Row
@@ -24,6 +26,10 @@ from tsadeval.errors import hint
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Name = tuple[str, str, str]  # of a scoring in a file: the series, the detector, and the column of its scores
+# The columns of the points of a scoring, by what results call them.
+_POINTS = {"points": "n", "anomalous_points": "anomalous", "events": "events"}
 
 
 class FileCell(NamedTuple):
@@ -61,20 +67,19 @@ class File(NamedTuple):
 class Wanted:
     """The cells of some files, made one at a time; there are too many to keep them.
 
-    `files` are sorted by path. `named` has what names the scorings of each: the series, the detector, and the column
-    of scores; those that are not in it have no such names. `values` are the name, version and rule of each metric.
+    `files` are sorted by path. `named` has the scorings of each, with what the columns `by` hold; files that are not in
+    it have one for each of the `columns` of scores. `values` are the name, version and rule of each metric.
     """
 
     files: list[File]
-    named: dict[str, list[tuple[str, str, str]]]
-    keys: dict[tuple[str, str, str, str], dict[str, str]]  # of a file and these names: what the columns `by` hold
+    named: dict[str, dict[Name, dict[str, str]]]
     by: str
     time: str
     label: str
     columns: Sequence[str]
     values: list[tuple[str, str, str | None]]
 
-    def names_in(self, path: str) -> list[tuple[str, str, str]]:
+    def names_in(self, path: str) -> Collection[Name]:
         """Return what names the scorings of a file."""
         return self.named.get(path) or [("", "", column) for column in self.columns]
 
@@ -90,12 +95,9 @@ class Wanted:
         """All columns of scores."""
         return {column for names in self.named.values() for _, _, column in names} or set(self.columns)
 
-    def folder(self, path: str) -> str:
-        """Return the folder of a file."""
-        return self.files[bisect_left(self.files, path, key=lambda file: file.path)].folder
-
-    def names(self, folder: str, score: str, named: str) -> tuple[str, str]:
-        """Return the detector and the data set of scores."""
+    def names(self, path: str, score: str, named: str) -> tuple[str, str]:
+        """Return the detector and the data set of scores in a file; `named` is the detector by a column."""
+        folder = self.files[bisect_left(self.files, path, key=lambda file: file.path)].folder
         if named:
             return named if len(self.scores) == 1 else f"{named}/{score}", folder
         if len(self.scores) > 1:
@@ -104,73 +106,30 @@ class Wanted:
         return first or score, rest
 
 
-def _evaluated(row: Any) -> Row:
+def _evaluated(row: Row) -> Row:
     """Return a row of the store as `te.evaluate` has it: with the rule that was used, and counts."""
-    used = {**row, "rule": row["used"], "value": math.nan if row["value"] is None else row["value"]}
-    used |= {name: int(row[name]) for name in ("alarms", "alarmed_points") if row[name] is not None}
-    found = {"metric": row["metric"], **{name: used[name] for name in Outcome._fields}}
-    return found | {name: int(row[name]) for name in COUNTS if row[name]}
+    found = {"metric": row["metric"], **{name: row[name] for name in Outcome._fields}, "rule": row["used"]}
+    return found | {name: row[name] for name in COUNTS if row[name]}
 
 
-@dataclass
-class _Mean:
-    """The mean of finite values that come a few at a time; the sum is kept to twice the precision of a number."""
-
-    count: int = 0
-    total: tuple[float, float] = (0.0, 0.0)
-
-    def add(self, values: list[float]) -> None:
-        terms = [*self.total, *values]
-        whole = math.fsum(terms)
-        self.total, self.count = (whole, math.fsum([*terms, -whole])), self.count + len(values)
-
-    @property
-    def value(self) -> float:
-        return math.fsum(self.total) / self.count if self.count else math.nan
-
-
-@dataclass
 class _Summary:
-    """What is printed of all rows, by detector and data set."""
+    """What is printed of all rows: values by detector and data set, and what has none."""
 
-    means: dict[tuple[str, str], dict[str, _Mean]] = field(default_factory=dict)
-    without: Counter[tuple[str, str]] = field(default_factory=Counter)
-    failures: set[tuple[str, str]] = field(default_factory=set)
-    undefined: int = 0
-
-    def add(self, table: Any, wanted: Wanted) -> None:
-        """Take in some rows."""
-        groups, group = self._groups(table, wanted)
-        metric, metrics = coded(table["metric"])
-        values = table["value"].to_numpy()  # NaN where there is none
-        means = group * len(metrics) + metric
-        order = np.argsort(means, kind="stable")
-        first = np.flatnonzero(np.diff(means[order], prepend=-1))
-        for mean, part in zip(means[order][first].tolist(), np.split(values[order], first[1:]), strict=True):
-            one = self.means.setdefault(groups[mean // len(metrics)], {})
-            one.setdefault(metrics[mean % len(metrics)], _Mean()).add(part[np.isfinite(part)].tolist())
-        for name, count in zip(groups, np.bincount(group[np.isnan(values)], minlength=len(groups)), strict=True):
-            self.without[name] += int(count)
-        status, words = coded(table["status"])
-        counts = dict(zip(words, np.bincount(status, minlength=len(words)).tolist(), strict=True))
-        self.undefined += counts.get("undefined", 0)
-        if counts.get("error"):
-            failed = table.filter(status == words.index("error"))
+    def __init__(self, tables: Iterable[Any]) -> None:
+        """Sum up rows, which come a few at a time, with the names of their detectors and data sets."""
+        self.values: defaultdict[tuple[str, str], defaultdict[str, array[float]]]
+        self.values = defaultdict(lambda: defaultdict(lambda: array("d")))
+        self.failures: set[tuple[str, str]] = set()
+        self.undefined = 0
+        for table in tables:
+            groups = table.group_by(["detector", "dataset", "metric"]).aggregate([("value", "list")])
+            for group in groups.to_pylist():
+                self.values[group["detector"], group["dataset"]][group["metric"]].extend(group["value_list"])
+            codes, words = coded(table["status"])
+            status = np.array(words)[codes]
+            self.undefined += int(np.count_nonzero(status == "undefined"))
+            failed = table.filter(status == "error")
             self.failures.update(zip(failed["file"].to_pylist(), failed["message"].to_pylist(), strict=True))
-
-    @staticmethod
-    def _groups(table: Any, wanted: Wanted) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
-        """Return the detectors and data sets of some rows, and which of them is that of each row."""
-        (file, files), (score, scores), (named, detectors) = (coded(table[name]) for name in ("file", "score", "named"))
-        codes, rows = np.unique((file * len(scores) + score) * len(detectors) + named, return_inverse=True)
-        groups: dict[tuple[str, str], int] = {}
-        found = []
-        for code in codes.tolist():
-            of_file, of_named = divmod(code, len(detectors))
-            path, column = files[of_file // len(scores)], scores[of_file % len(scores)]
-            name = wanted.names(wanted.folder(path), column, detectors[of_named])
-            found.append(groups.setdefault(name, len(groups)))
-        return list(groups), np.array(found, np.int64)[rows]
 
 
 class FileScores(Result):
@@ -198,24 +157,31 @@ class FileScores(Result):
         self.skipped, self.remarks = tuple(skipped), tuple(remarks)
         self.metrics = [name for name, _, _ in wanted.values]
 
+    def _with_names(self, table: Any) -> Any:
+        """Put the detector and the data set of each row in front."""
+        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
+        parts = (table[name].cast("string") for name in ("file", "score", "named"))
+        codes, places = coded(compute.binary_join_element_wise(*parts, "\0"))
+        names = [self._wanted.names(*place.split("\0", 2)) for place in places[:-1]]
+        for at, title in enumerate(("detector", "dataset")):
+            table = table.add_column(at, title, arrow.array([name[at] for name in names], "string").take(codes))
+        return table
+
+    def _all(self) -> Any:
+        """All rows as a table of Arrow, without columns that say nothing here."""
+        table = self._with_names(self._store.table(self._wanted))
+        unused = [name for name in ("by", "time", "series") if not any(table[name].unique().to_pylist())]
+        return table.drop_columns(["named", *unused])
+
     @cached_property
     def rows(self) -> list[Row]:
         """Plain dicts, made when they are asked for."""
-        found = self.to_frame()
-        plain = found.astype(object).where(found.notna(), None)
-        return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+        return list(self._all().to_pylist())
 
     def to_frame(self) -> pd.DataFrame:
         """All rows: file, series, score, metric, value, threshold, status, message and what the file holds."""
-        frame = self._store.frame(self._wanted)
-        folders = {file.path: file.folder for file in self._wanted.files}
-        cells = zip(*(frame[name] for name in ("file", "score", "named")), strict=True)
-        names = [self._wanted.names(folders[file], score, named) for file, score, named in cells]
-        unused = [name for name in ("by", "time", "series") if not frame[name].any()]
-        found = frame.drop(columns=["named", *unused])
-        found.insert(0, "detector", [name[0] for name in names])
-        found.insert(1, "dataset", [name[1] for name in names])
-        return found
+        frame: pd.DataFrame = self._all().to_pandas()
+        return frame
 
     @property
     def count(self) -> int:
@@ -227,43 +193,30 @@ class FileScores(Result):
 
         First what it is called (its file, what the columns `by` hold, its column of scores) and the columns `by`.
         """
-        frame = self._store.frame(self._wanted)
-        plain = frame.astype(object).where(frame.notna(), None)
-        groups: dict[tuple[str, str, str, str], list[Any]] = {}
-        for row in plain.to_dict("records"):
-            groups.setdefault((row["file"], row["series"], row["named"], row["score"]), []).append(row)
-        for name, found in groups.items():
-            keys = self._wanted.keys.get(name, {})
-            first = found[0]
-            points = {"points": first["n"], "anomalous_points": first["anomalous"], "events": first["events"]}
-            points = {name: None if count is None else int(count) for name, count in points.items()}
-            yield (name[0], *keys.values(), name[3]), keys, list(map(_evaluated, found)), points
+        rows = self._store.table(self._wanted).to_pylist()
+        scorings = grouped(((row["file"], (row["series"], row["named"], row["score"])), row) for row in rows)
+        for (file, name), found in scorings.items():
+            keys = self._wanted.named.get(file, {}).get(name, {})
+            points = {title: found[0][column] for title, column in _POINTS.items()}
+            yield (file, *keys.values(), name[2]), keys, list(map(_evaluated, found)), points
 
     @cached_property
     def _summary(self) -> _Summary:
         columns = ["file", "named", "score", "metric", "value", "status", "message"]
-
-        def into(tables: Iterator[Any]) -> _Summary:
-            found = _Summary()
-            for table in tables:
-                found.add(table, self._wanted)
-            return found
-
-        return self._store.scan(self._wanted, columns, into)
+        return self._store.scan(self._wanted, columns, lambda tables: _Summary(map(self._with_names, tables)))
 
     def table(self) -> Result:
         """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
-        wanted, found = self._wanted, self._summary
-        several = any(series for named in wanted.named.values() for series, _, _ in named)
-        counts: Counter[tuple[str, str]] = Counter()
-        for file in wanted.files:
-            counts.update(wanted.names(file.folder, column, own) for _, own, column in wanted.names_in(file.path))
+        wanted = self._wanted
+        scorings = [(file.path, *name) for file in wanted.files for name in wanted.names_in(file.path)]
+        size = "series" if any(series for _, series, _, _ in scorings) else "files"
+        counts = Counter(wanted.names(path, column, named) for path, _, named, column in scorings)
         rows: list[Row] = []
-        for group, count in counts.items():
-            row: Row = {"detector": group[0], "dataset": group[1], "series" if several else "files": count}
-            row |= {name: mean.value for name in self.metrics if (mean := found.means[group].get(name))}
-            row["without"] = found.without[group]
-            rows.append(row)
+        for (detector, dataset), count in counts.items():
+            values = self._summary.values[detector, dataset]
+            means = {name: finite_mean(values[name]) for name in self.metrics if name in values}
+            without = sum(map(math.isnan, chain(*values.values())))
+            rows.append({"detector": detector, "dataset": dataset, size: count, **means, "without": without})
         return Result(rows)
 
     def failures(self) -> list[str]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -26,10 +27,10 @@ from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Wanted
+from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Name, Wanted
 from tsadeval.scores.companions import Spans
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import LeftOut
+from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.scores.tabular import TableShard, is_pattern
 from tsadeval.tables.checksums import Checksums, same_state
@@ -38,8 +39,7 @@ from tsadeval.tables.sources import STDIN
 from tsadeval.thresholds.rules import parse_rule
 
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
-_Name = tuple[str, str, str]  # series and detector as columns name them, and the column of scores
-_Keys = list[tuple[dict[str, str], str]]  # of scorings: what the columns `by` hold, and the column of scores
+_WHOLE: Name = ("", "", "")  # in place of the name of a scoring: the whole file
 
 
 def score_files(
@@ -66,8 +66,9 @@ def score_files(
         there: new files, files that were written anew, new metrics, and what was an error; all of it after a change of
         the incidents.
     n_jobs : int, optional
-        Worker processes, -1 for all cores; by default threads of this process. Under
-        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster, which must be able to open the
+        Files that are evaluated at once, -1 for all cores, which is the default: in threads of this process, or in
+        worker processes where a metric or the rule is code of your own (by default one after the other). Under
+        `joblib.parallel_config(backend="dask")` or "ray" by the workers of a cluster, which must be able to open the
         files.
     progress : bool or function (done, total)
         True shows a progress bar.
@@ -104,10 +105,11 @@ def score_files(
         file = shard.file if isinstance(shard, TableShard) else None
         if file is None:
             raise InvalidInputError("score_files reads files: for scores in memory take te.compare")
+        if file.path == STDIN and store is not None:
+            raise InvalidInputError("standard input is not there a second time, so it does not go with a store")
         if not _within(file.path, store):
-            state = file.remote or (checksums.state(file.path) if os.path.isfile(file.path) else "")
-            if file.path == STDIN:
-                state = _stdin_state(store)
+            local = checksums.state(file.path) if os.path.isfile(file.path) else ""
+            state = STDIN if file.path == STDIN else file.remote or local
             found.append(File(file.path, state, sys.intern(file.folder)))
             shards[file.path] = shard
     found.sort()
@@ -116,14 +118,12 @@ def score_files(
 
     asked = rule_key(rule)
     values = [(str(m), m.version, asked if m.kind == "predictions" else None) for m in chosen]
-    plain = not options.columns and not any(map(is_pattern, options.score))
-    read = [] if plain else in_order(lambda shard: _keys(shard, checksums), shards.values(), None)
-    keys = dict(zip(shards, read, strict=not plain))
-    remarks = _remarks(shards, keys) if options.incidents is not None else []
-    names = {path: [(*shards[path].names_of(own), column) for own, column in some] for path, some in keys.items()}
+    named: dict[str, dict[Name, dict[str, str]]] = {}
+    if options.columns or any(map(is_pattern, options.score)):
+        named = dict(zip(shards, in_order(partial(_names, checksums), shards.values(), None), strict=True))
     by = ", ".join(map(printable, options.by))
-    of_name = {(path, *shards[path].names_of(own), column): own for path, some in keys.items() for own, column in some}
-    wanted = Wanted(found, names, of_name, by, options.time or "", _label(shards), options.score, values)
+    label = _label(shards[found[0].path])
+    wanted = Wanted(found, named, by, options.time or "", label, options.score, values)
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": asked, "files": len(found)})
     checksums.save()
@@ -135,10 +135,10 @@ def score_files(
         kept,
         n_jobs=n_jobs,
         progress=progress,
-        threads=all(metric.library for metric in chosen),
+        threads=all(metric.library for metric in chosen) and "@" not in asked,
     )
     others = sorted(one for one in scores.stores if store is None or os.path.abspath(one) != os.path.abspath(store))
-    return FileScores(kept, wanted, others, remarks, rule_facts(rule))
+    return FileScores(kept, wanted, others, _remarks(scores, shards, named), rule_facts(rule))
 
 
 def _nothing(scores: Scores, found: list[File]) -> str:
@@ -148,70 +148,53 @@ def _nothing(scores: Scores, found: list[File]) -> str:
     return f"no file matches {scores.given!r}"
 
 
-def _stdin_state(store: Any) -> str:
-    if store is not None:
-        raise InvalidInputError("standard input is not there a second time, so it does not go with a store")
-    return STDIN
-
-
-def _label(shards: Mapping[str, TableShard]) -> str:
+def _label(shard: TableShard) -> str:
     """Where labels come from: a column, or the file of incidents; and all options that change values."""
-    shard = next(iter(shards.values()))
     options, companions = shard.options, shard.companions
-    spans = [one.identity() for one in (companions.incidents,) if one is not None]
-    parts = [*(spans or [options.label])]
-    if isinstance(companions.ignore, Spans):
-        parts.append(f"ignore {companions.ignore.identity()}")
-    if options.fit is not None:
-        parts.append(f"fit {companions.identity_of_fit()}")
-    if options.missing != "skip":
-        parts.append(f"missing {options.missing}")
-    return ", ".join(parts)
+    labels = options.label if companions.incidents is None else companions.incidents.identity()
+    ignore = f"ignore {companions.ignore.identity()}" if isinstance(companions.ignore, Spans) else ""
+    fit = f"fit {companions.identity_of_fit()}" if options.fit is not None else ""
+    missing = f"missing {options.missing}" if options.missing != "skip" else ""
+    return ", ".join(filter(None, [labels, ignore, fit, missing]))
 
 
-def _keys(shard: TableShard, checksums: Checksums) -> _Keys:
-    """Return what the columns `by` hold for every scoring of a file, and its column of scores.
+def _names(checksums: Checksums, shard: TableShard) -> dict[Name, dict[str, str]]:
+    """Return what names the scorings of a file, and what the columns `by` hold of each.
 
     It is remembered for as long as a file stays as it is. Of a file that cannot be read, which is found out later, all
     is empty.
     """
-    columns = shard.options.columns
+    columns, path = shard.options.columns, str(shard.source)
     try:
-        path = "" if shard.file is None else shard.file.path
-        if "://" in path or path == STDIN:
-            known = shard.names()
-        else:
+        if os.path.isfile(path):
             key = json.dumps(["names", path, columns, shard.options.score, versions()])
             known = json.loads(checksums.of(key, [path], lambda: json.dumps(shard.names())))
+        else:
+            known = shard.names()
     except (InvalidInputError, OSError):
         known = [([""] * len(columns), column) for column in shard.options.score]
-    return [(dict(zip(columns, values, strict=True)), column) for values, column in known]
+    keys = [(dict(zip(columns, values, strict=True)), column) for values, column in known]
+    return {(*shard.names_of(own), column): own for own, column in keys}
 
 
-def _remarks(shards: Mapping[str, TableShard], keys: Mapping[str, _Keys]) -> list[str]:
-    """How the file of incidents was read, and what in it belongs to no series."""
-    spans = next(iter(shards.values())).companions.incidents
-    assert spans is not None  # the caller has looked
+def _remarks(
+    scores: Scores, shards: Mapping[str, TableShard], named: Mapping[str, dict[Name, dict[str, str]]]
+) -> list[str]:
+    """How incidents and spans were read, and what of them belongs to no series."""
+    unreadable = False
     for path, shard in shards.items():
-        for own, _ in keys.get(path, [({}, "")]):
-            spans.ask(own, shard.of_file.get("file", ""))
-    unreadable = any(own and not any(own.values()) for some in keys.values() for own, _ in some)
-    return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
+        for own in named.get(path, {("", "", ""): {}}).values():
+            shard.companions.ask(own, shard.of_file.get("file", ""))
+            unreadable |= bool(own) and not any(own.values())
+    return scores.said(whole=not unreadable)
 
 
 def _chunks(cells: Iterable[FileCell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:
     """Return the cells of some neighbouring files together."""
-    most = max(min(len(shards) // 64, _FILES), 1)
-    part: list[FileCell] = []
-    inside: dict[str, TableShard] = {}
-    for cell in cells:
-        if cell.file not in inside and len(inside) == most:
-            yield replace(empty, cells=tuple(part), payload=inside)
-            part, inside = [], {}
-        part.append(cell)
-        inside[cell.file] = shards[cell.file]
-    if part:
-        yield replace(empty, cells=tuple(part), payload=inside)
+    by_file = ((file, tuple(own)) for file, own in groupby(cells, lambda cell: cell.file))
+    while some := list(islice(by_file, max(min(len(shards) // 64, _FILES), 1))):
+        own = tuple(chain.from_iterable(cells for _, cells in some))
+        yield replace(empty, cells=own, payload={file: shards[file] for file, _ in some})
 
 
 def file_scorings(chunk: Chunk) -> Iterator[Making]:
@@ -222,38 +205,34 @@ def file_scorings(chunk: Chunk) -> Iterator[Making]:
             yield tuple(some), partial(_scoring, read, name, chunk.payload[file].columns.absent)
 
 
-def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring | str], str]:
-    """Every scoring of a file by its name, or why it cannot be used; and what is wrong with the whole file."""
-    found: dict[_Name, Scoring | str] = {}
-    problem = ""
+def _read(shard: TableShard, file: str, state: str) -> dict[Name, Scored | LeftOut]:
+    """Every scoring of a file by its name, or why it cannot be used; without a name what is wrong with the file."""
+    found: dict[Name, Scored | LeftOut] = {}
     for one in shard.read():
-        if isinstance(one, LeftOut):
-            if one.column:
-                found[*shard.names_of(dict(one.keys)), one.column] = one.reason
-            else:
-                problem = one.reason
-            continue
-        scored = one.scored(shard.options.missing)
-        found[*shard.names_of(one.keys), one.column] = scored.reason if isinstance(scored, LeftOut) else scored.scoring
+        scored = one if isinstance(one, LeftOut) else one.scored(shard.options.missing)
+        of = scored.given if isinstance(scored, Scored) else scored
+        found[*shard.names_of(dict(of.keys)), of.column] = scored
     if "://" not in file and os.path.exists(file) and not same_state(file, state):
-        return {}, "it has changed since the run began, so its values were not kept: run the command again"
-    return found, problem
+        changed = "it has changed since the run began, so its values were not kept: run the command again"
+        return {_WHOLE: LeftOut("", "", file, changed)}
+    return found
 
 
 def _scoring(
-    read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name, absent: Callable[[str], str]
+    read: Callable[[], Mapping[Name, Scored | LeftOut]], name: Name, absent: Callable[[str], str]
 ) -> tuple[Scoring | None, Row]:
-    found, problem = read()
-    scoring = found.get(name)
-    if isinstance(scoring, Scoring):
-        return scoring, counts_of(scoring)
-    lost = {"value": math.nan, "seconds": math.nan}
-    columns = {column for _, _, column in found}
-    if scoring is None and not problem and columns and name[2] not in columns:  # others of this file are there
+    found = read()
+    one, whole = found.get(name), found.get(_WHOLE)
+    if isinstance(one, Scored):
+        return one.scoring, counts_of(one.scoring)
+    lost: Row = {"value": math.nan, "seconds": math.nan, "status": "error"}
+    if one is not None:
+        return None, {**lost, "message": one.reason}
+    if isinstance(whole, LeftOut):
+        return None, {**lost, "message": whole.reason, "reason": Reason.UNREADABLE.value}
+    if found and name[2] not in {column for _, _, column in found}:  # others of this file are there
         return None, {**lost, "status": "missing", "message": absent(name[2])}
-    of_file = {"reason": Reason.UNREADABLE.value} if scoring is None and problem else {}
-    message = scoring or problem or f"there is no series {name[0]!r}"
-    return None, {**lost, **of_file, "status": "error", "message": message}
+    return None, {**lost, "message": f"there is no series {name[0]!r}"}
 
 
 def _within(path: str, store: str | Path | None) -> bool:

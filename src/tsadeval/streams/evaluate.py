@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -14,10 +13,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import did_you_mean, split_names
 from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
 from tsadeval.core.results import Row
-from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.selection import Metrics, metric_sets, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.single import Evaluation
@@ -38,7 +37,7 @@ _THREADS = 8  # by default at most: each has some batches in memory
 
 def evaluate_stream(
     source: Any,
-    metrics: Metrics = "cce",
+    metrics: Metrics = "recommended",
     *,
     threshold: float | None = None,
     order: Order = "sort",
@@ -49,16 +48,17 @@ def evaluate_stream(
 
     The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
     metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
-    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k, VUS, range-AUC). Others raise an
-    error.
+    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k, VUS, range-AUC).
 
     Parameters
     ----------
     source : path, several paths, `te.batches`, or iterable of (y_true, y_score)
         Files are read as `te.batches` reads them. An iterable gives the batches of a series in the order of time;
         (name, y_true, y_score) where `by` is given, and the time stamps last where `time` is given.
-    metrics : str or several
-        As for `te.evaluate`.
+    metrics : str or several, default="recommended"
+        As for `te.evaluate`. Of a set ("recommended", "paper", "all") what a stream cannot give, and without
+        `threshold` metrics of alarms, are NaN with a message; what is named by itself is refused before anything is
+        read.
     threshold : float, optional
         Alarm where `score > threshold`; needed for metrics of alarms.
     order : {"sort", "bins"}, default="sort"
@@ -95,7 +95,10 @@ def evaluate_stream(
     columns = _columns(source, reading)
     workers(n_jobs)  # an error where it is none
     by, time = (source.by, source.time) if isinstance(source, Batches) else (columns["by"], columns["time"])
-    new = partial(Stream, select_metrics(metrics), threshold=threshold, order=order, timed=time is not None)
+    of_set = isinstance(metrics, str) and set(split_names(metrics)) <= set(metric_sets())
+    new = partial(
+        Stream, select_metrics(metrics), threshold=threshold, order=order, timed=time is not None, lenient=of_set
+    )
     new()  # so that whatever is wrong with the arguments is said before anything is read
     if _is_table(source):
         source = batches(source, **columns)
@@ -185,14 +188,11 @@ def _merge(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams
 def _join_results(streams: _Streams) -> SeriesEvaluation:
     """Join the results of all series in one table."""
     rows: list[Row] = []
-    names: list[str] = []
     for series, stream in streams.items():
         if not stream.n:
             raise InvalidInputError(f"series {series!r}: has no points, so there is nothing to evaluate")
-        found = stream.result()
-        names = list(found)
-        rows += [{"series": series, **row} for row in found.rows]
-    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan).copy)
+        rows += [{"series": series, **row} for row in stream.result().rows]
+    return SeriesEvaluation(rows)
 
 
 def _columns(source: Any, reading: Reading) -> dict[str, Any]:

@@ -164,23 +164,21 @@ class StreamingEvaluator:
     def compute(self) -> Evaluation:
         """Compute the values so far, those of the window, and the drift of the scores."""
         with self._lock:
-            if self._stream is None:
+            stream = self._stream
+            if stream is None:
                 raise InvalidInputError("there is nothing to evaluate yet: call update first")
-            return self._compute(self._stream)
-
-    def _compute(self, stream: Stream) -> Evaluation:
-        runs, timed = stream.prediction("runs"), stream.settings.timed
-        values = _count(runs, stream.prediction("times") if timed else runs)
-        values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
-        rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
-        window = self._window()
+            timed, runs = stream.settings.timed, stream.prediction("runs")
+            values = _count(runs, stream.prediction("times") if timed else runs)
+            values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
+            rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
+            window, drift = self._window(), self.drift()
         if window is not None:
             alarmed = window.above(self.threshold)
             recent = _count(alarmed, alarmed)
             for metric in stream.metrics:
                 recent[str(metric)] = metric.value_of(window if metric.kind == "scores" else alarmed)[0]
             rows = [{**row, "recent": recent[row["metric"]]} for row in rows]
-        unit, drift = "min" if timed else "points", self.drift()
+        unit = "min" if timed else "points"
         notes = [f"times in {unit}", *([drift.warning] if drift is not None and drift.warning else [])]
         found = Evaluation(rows, shown=list(rows[0]), notes=notes)
         found.drift, found.unit, found.renamed = drift, unit, _OLD_NAMES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -67,21 +68,16 @@ class PieceList(Generic[P]):
         return {"_join": self._join, "_pieces": [self.whole()] if self else []}
 
 
-@dataclass(frozen=True, eq=False)
 class BareRuns(LabelRuns):
-    """Runs without their points: metrics that look at runs get the same value, others say that they cannot."""
+    """Runs without their points: metrics that look at runs get the same value, others say that they cannot.
 
-    label: int = 0
+    Of the labels only the first is kept.
+    """
 
     @property
     def n(self) -> int:
         """Number of points."""
         return int(self.starts[-1] + self.counts[-1])
-
-    @property
-    def first(self) -> int:
-        """Label of the first run."""
-        return self.label
 
     @property
     def mask(self) -> Bools:
@@ -91,9 +87,8 @@ class BareRuns(LabelRuns):
     @classmethod
     def at(cls, places: Index, labels: Codes, n: int) -> BareRuns:
         """Make runs of n points, of which the labels at some ascending places are known; between these they stay."""
-        change = np.append(True, labels[1:] != labels[:-1])
-        starts = places[change]
-        return cls(np.empty(0, np.uint8), starts, np.diff(starts, append=n), int(labels[0] != 0))
+        starts = places[np.append(True, labels[1:] != labels[:-1])]
+        return cls(labels[:1], starts, np.diff(starts, append=n))
 
     @classmethod
     def of_counts(cls, counts: Any, first: int) -> BareRuns:
@@ -132,9 +127,6 @@ class BorderPoints:
     at: Index  # position in the stretch, or the time stamp
     codes: Codes
     timed: bool
-
-    def __len__(self) -> int:
-        return len(self.codes)
 
     @classmethod
     def of(cls, codes: Codes, stamps: Index | None) -> BorderPoints:
@@ -178,7 +170,6 @@ class GrowingRuns:
         self._points = PieceList(BorderPoints.join)
         self._bounded = bounded
         self._steps = StepCounts(bounded=bounded) if timed else None
-        self._known: Prediction | None = None
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow; an error changes nothing."""
@@ -188,7 +179,7 @@ class GrowingRuns:
                 raise InvalidInputError("times must be given with every batch")
             self._steps.add(data.setting.times, codes)
             stamps = data.setting.times.stamps
-        self._known = None
+        vars(self).pop("prediction", None)
         self._points.add(BorderPoints.of(codes, stamps))
         self.alarmed += int(np.count_nonzero(codes >= ALARM))
 
@@ -196,17 +187,13 @@ class GrowingRuns:
         """Take in the stretch that follows."""
         if self._steps is not None and later._steps is not None:
             self._steps.merge(later._steps)
-        self._known = None
+        vars(self).pop("prediction", None)
         self._points.merge(later._points)
         self.alarmed += later.alarmed
 
+    @cached_property
     def prediction(self) -> Prediction:
-        """Return labels and alarms without their points; with times a short series with the same runs."""
-        if self._known is None:
-            self._known = self._predict()
-        return self._known
-
-    def _predict(self) -> Prediction:
+        """Labels and alarms without their points; with times a short series with the same runs."""
         points = self._points.whole()
         if self._steps is not None:
             codes = points.codes
@@ -222,12 +209,12 @@ class GrowingRuns:
 
     def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far."""
-        return metric.value_of(self.prediction())
+        return metric.value_of(self.prediction)
 
     @property
     def alarms(self) -> int:
         """Number of runs of alarms."""
-        return len(self.prediction().predicted)
+        return len(self.prediction.predicted)
 
 
 class StepCounts:
@@ -326,7 +313,7 @@ _NEUTRAL = {"early": 0, "merge_gap": 0, "min_duration": 1}  # the same in points
 
 def asks_for_times(metric: Metric, *, timed: bool) -> bool:
     """Return True if the metric needs the time stamps of a `timed` stream; raise if a stream cannot provide them."""
-    if metric.stream is None or metric.kind == "scores":
+    if metric.kind == "scores":
         return False
     options = metric.options
     spans = {name: options[name] for name, check in metric.checks.items() if isinstance(check, Span)}
@@ -334,13 +321,12 @@ def asks_for_times(metric: Metric, *, timed: bool) -> bool:
     if not durations and options.get("unit", "points") == "points" and not options.get("delay_per_hour"):
         return timed and metric.name == "time_in_alarm"
     if not timed:
-        raise InvalidParameterError(f"{metric}: an option is a time, so it needs time stamps: pass time=")
+        raise InvalidParameterError("an option is a time, so it needs time stamps: pass time=")
     if metric.name not in _OFFERED:
         raise InvalidParameterError(
-            f"{metric}: its times need the time stamps of all points at once, so not in a stream: give points, or use "
-            "te.evaluate"
+            "its times need the time stamps of all points at once, so not in a stream: give points, or use te.evaluate"
         )
     mixed = [name for name, value in spans.items() if not isinstance(value, str) and value != _NEUTRAL.get(name)]
     if mixed:
-        raise InvalidParameterError(f"{metric}: in a stream {mixed[0]} must be a duration as well, such as '30min'")
+        raise InvalidParameterError(f"in a stream {mixed[0]} must be a duration as well, such as '30min'")
     return True

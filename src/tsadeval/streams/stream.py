@@ -14,14 +14,14 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from tsadeval.core.arrays import read_array, refuse_rounded
-from tsadeval.core.facts import Fact, Origin
+from tsadeval.core.facts import Fact, Origin, Reason, grouped
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.messages import warn_of_undefined
-from tsadeval.core.metric import METRICS, Kept, Metric
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.metric import METRICS, Metric
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.scores.scoring import observe
@@ -31,7 +31,7 @@ from tsadeval.streams.runs import ALARM, LABEL, BareRuns, GrowingRuns, asks_for_
 from tsadeval.streams.zones import NearEvents, reach_of
 
 Order = Literal["sort", "bins"]
-Needed = Kept | Literal["times"]
+_CHECKS: dict[str, Check] = {"threshold": Number(none=True), "order": OneOf(("sort", "bins"))}
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,9 @@ class PointCounts:
         """Take in the state of the stretch that follows."""
         self._counts = self._counts + later._counts  # arrays from other processes may be read-only
 
+    @property
     def prediction(self) -> Prediction:
-        """Return a series with the same counts, in an order of its own."""
+        """A series with the same counts, in an order of its own."""
         quiet, missed, false, found = self._counts.tolist()
         return Prediction(
             BareRuns.of_counts([quiet, missed + found, false], 0),
@@ -95,35 +96,39 @@ class PointCounts:
 
     def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far."""
-        return metric.value_of(self.prediction())
+        return metric.value_of(self.prediction)
 
 
-def kept_for(metric: Metric, settings: Settings) -> Needed:
-    """Return what is kept of the series for a metric that can be streamed."""
-    assert metric.stream is not None
-    return "times" if asks_for_times(metric, timed=settings.timed) else metric.stream
+def _key_of(metric: Metric, settings: Settings) -> str:
+    """Return the key of the state that a metric needs, or raise an error that says why it cannot be streamed.
 
-
-def state_key(metric: Metric, settings: Settings) -> str:
-    """Metrics with the same key share a state; each variant of CCE has its own."""
-    kept = kept_for(metric, settings)
-    if kept == "zones":
+    Metrics with the same key share a state; each variant of CCE has its own.
+    """
+    if metric.stream is None:
+        raise InvalidParameterError("it needs all points at once, so not in a stream: leave it out, or use te.evaluate")
+    if metric.kind == "predictions" and settings.threshold is None:
+        raise InvalidParameterError(
+            f"it takes alarms: {hint('pass threshold=', 'add --threshold')}, a number above which a score is an alarm "
+            "(the best threshold is known only once all points were read)"
+        )
+    if asks_for_times(metric, timed=settings.timed):
+        return "times"
+    if metric.stream == "zones":
         return f"zones {reach_of(metric, exact=settings.order == 'sort')}"
-    return str(metric if kept == "moments" else kept)
+    return str(metric) if metric.stream == "moments" else metric.stream
 
 
-def new_state(metric: Metric, settings: Settings, others: States) -> State:
+def _new_state(metric: Metric, key: str, settings: Settings, others: States) -> State:
     """Make an empty state for a metric; that of the order, which one of zones needs, is put among the others."""
-    kept = kept_for(metric, settings)
-    if kept == "moments":
+    if metric.stream == "moments":
         return StreamingCCE(**{name: value for name, value in metric.options.items() if name != "quantiles"}).state
-    if kept in ("points", "runs", "times"):
+    if metric.stream in ("points", "runs"):
         assert settings.threshold is not None
-        if kept == "points":
+        if key == "points":
             return PointCounts(settings.threshold)
-        return GrowingRuns(settings.threshold, timed=kept == "times", bounded=settings.bounded)
+        return GrowingRuns(settings.threshold, timed=key == "times", bounded=settings.bounded)
     order = others.setdefault("order", SortedScores() if settings.order == "sort" else ScoreBins())
-    if kept == "order":
+    if key == "order":
         return order
     assert isinstance(order, SortedScores | ScoreBins)
     return NearEvents(reach_of(metric, exact=order.exact), order)
@@ -151,43 +156,41 @@ class Stream:
         order: Order = "sort",
         timed: bool = False,
         bounded: bool = True,
+        lenient: bool = False,
     ) -> None:
         self.metrics = select_metrics(metrics)
-        check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
+        check_parameters("evaluate_stream", _CHECKS, {"threshold": threshold, "order": order})
         self.settings = Settings(None if threshold is None else float(threshold), order, timed, bounded)
-        if order not in ("sort", "bins"):
-            raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {order!r}")
-        self._refuse_unfit()
         self.n = 0
-        self._of = {str(m): state_key(m, self.settings) for m in self.metrics}
-        self._states: States = {}
+        self._of: dict[str, str] = {}  # metric -> key of its state
+        self._lacking: dict[str, str] = {}  # metric -> why it has none
+        states: States = {}
+        for metric in self.metrics:
+            try:
+                key = self._of[str(metric)] = _key_of(metric, self.settings)
+                if key not in states:
+                    states[key] = _new_state(metric, key, self.settings, states)
+            except InvalidParameterError as error:
+                self._lacking[str(metric)] = str(error)
+        if self._lacking and not (lenient and states):
+            self._refuse_unfit()
         # Times come first: what is wrong with them is found before anything has changed.
-        for metric in sorted(self.metrics, key=lambda metric: self._of[str(metric)] != "times"):
-            key = self._of[str(metric)]
-            if key not in self._states:
-                self._states[key] = new_state(metric, self.settings, self._states)
+        self._states = dict(sorted(states.items(), key=lambda item: item[0] != "times"))
 
     @property
     def small(self) -> bool:
         """True if the state is small compared with a batch of points, which the order of all scores is not."""
-        return all(kept_for(metric, self.settings) not in ("order", "zones") for metric in self.metrics)
+        return "order" not in self._states
 
     def __copy__(self) -> Stream:
         return deepcopy(self)  # what is kept changes with every batch, so it is never shared
 
     def _refuse_unfit(self) -> None:
-        unfit = [str(metric) for metric in self.metrics if metric.stream is None]
-        if unfit:
-            raise InvalidParameterError(
-                f"{', '.join(unfit)} need{'s' * (len(unfit) == 1)} all points at once, so not in a stream: leave out, "
-                f"or use te.evaluate; these can be streamed: {', '.join(metric.name for metric in streamable())}"
-            )
-        of_alarms = [str(metric) for metric in self.metrics if metric.kind == "predictions"]
-        if of_alarms and self.settings.threshold is None:
-            raise InvalidParameterError(
-                f"{', '.join(of_alarms[:3])} take{'s' * (len(of_alarms) == 1)} alarms: pass threshold=, a number above "
-                "which a score is an alarm (the best threshold is known only once all points were read)"
-            )
+        unfit = grouped((reason, name) for name, reason in self._lacking.items())
+        reasons = [f"{', '.join(names)}: {reason}" for reason, names in unfit.items()]
+        if any(metric.stream is None for metric in self.metrics):
+            reasons.append(f"these can be streamed: {', '.join(metric.name for metric in streamable())}")
+        raise InvalidParameterError("; ".join(reasons))
 
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> Stream:
         """Take in the points that follow. A bad batch raises and changes nothing."""
@@ -224,25 +227,25 @@ class Stream:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
         rows = [self._row(metric) for metric in self.metrics]
         warn_of_undefined(rows)
-        shown = ["metric", "value"]
-        shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
-        shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
-        return Evaluation(rows, shown=shown, notes=[f"{self.n:,} points in a stream"])
+        return Evaluation(rows, notes=[f"{self.n:,} points in a stream"])
 
     def value(self, metric: Metric) -> tuple[Any, ...]:
         """Return the value of one of the metrics on all points so far, why it is undefined, and bounds if not exact."""
-        return self._states[self._of[str(metric)]].value(metric)
+        name = str(metric)
+        if name in self._lacking:
+            return float("nan"), Fact(Reason.NOT_STREAMED, self._lacking[name])
+        return self._states[self._of[name]].value(metric)
 
     def prediction(self, kept: Literal["runs", "times"]) -> Prediction:
         """Return the runs of labels and alarms so far, in points or in time."""
         state = self._states[kept]
         assert isinstance(state, GrowingRuns)
-        return state.prediction()
+        return state.prediction
 
     def _row(self, metric: Metric) -> Row:
-        state = self._states[self._of[str(metric)]]
-        value, lacking, low, high = (*state.value(metric), None, None)[:4]
-        of_alarms = metric.kind == "predictions"
+        value, lacking, low, high = (*self.value(metric), None, None)[:4]
+        state = self._states.get(self._of.get(str(metric), ""))
+        of_alarms = metric.kind == "predictions" and state is not None
         return {
             "metric": str(metric),
             "value": value,

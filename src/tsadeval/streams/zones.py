@@ -41,7 +41,7 @@ def _widest(metric: Metric) -> int:
     window = metric.options["window"]
     if window == "period":
         raise InvalidParameterError(
-            f"{metric}: the period is that of the values of the series, which a stream does not have; pass "
+            "the period is that of the values of the series, which a stream does not have; pass "
             "window=te.period(values)"
         )
     return int(window if metric.name.startswith("range") else 2 * window)
@@ -56,7 +56,7 @@ def reach_of(metric: Metric, *, exact: bool) -> int:
     if (1 if exact else 8) * levels * widths > _LARGEST:  # bounds take several such tables, of both ends of bins
         other = "te.evaluate" if exact else "order='sort'"
         raise InvalidParameterError(
-            f"{metric}: {widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
+            f"{widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
             f"fewer thresholds, or use {other}"
         )
     return widest // 2
@@ -193,9 +193,8 @@ class _Curves:
     def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
         before = np.append(0.0, alarms[:-1])
         found = self._count_hits(thresholds)
-        rule, n = asdict(self._variant), float(self._order.n)
-        roc, pr = kernel.mean_areas(*found, before, alarms, self._repeats, rule, n)
-        return roc, pr
+        areas: Areas = kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), self._order.n)
+        return areas
 
     def _exact_at_all(self) -> Areas:
         """Every distinct score near an event is a threshold: all of them are in memory."""
@@ -205,9 +204,9 @@ class _Curves:
         before, alarms = self._order.counts_above(thresholds)
         levels = levels_of(zone.scores, thresholds)
         counting = table_pays((self._reach + 1) * len(thresholds), len(levels))
-        rule, n = asdict(self._variant), float(self._order.n)
-        roc, pr = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
-        return roc, pr
+        rule, n = asdict(self._variant), self._order.n
+        areas: Areas = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
+        return areas
 
     def _cuts(self) -> Floats:
         """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
