@@ -154,10 +154,8 @@ def evaluate_many(
     pool = _Pooled(scores, chosen, rule)
     rows: list[Row] = []
     odd, detectors = {}, set()
-    lost: list[LeftOut] = []
     for one, found in rows_of(scores, chosen, rule, n_jobs):
         if isinstance(one, LeftOut):
-            lost.append(one)
             continue
         detectors.add(one.detector)
         if len(detectors) > 1:
@@ -165,8 +163,6 @@ def evaluate_many(
         odd[one.series] = odd_alarms(found, one.scoring.n)
         rows += [{"series": one.series, **row} for row in found]
         pool.add(one)
-    if not rows:
-        raise InvalidInputError(str(lost[0]) if lost else "series is empty: there is nothing to evaluate")
     scores.warn()
     warn_of_alarms(odd)
     warn_of_undefined(rows)
@@ -182,7 +178,7 @@ def rows_of(
 
     What is left out has no rows. Nothing is kept of what metrics computed of a scoring.
     """
-    read = scores.collect(scores.read())
+    read = scores.read()
     if elsewhere():
         yield from _on_workers(read, metrics, rule, n_jobs)
         return

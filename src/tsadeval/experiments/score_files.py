@@ -27,7 +27,7 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Wanted
-from tsadeval.scores.companions import Spans
+from tsadeval.scores.companions import Elsewhere
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut
 from tsadeval.scores.scores import Scores, as_scores
@@ -158,12 +158,14 @@ def _label(shards: Mapping[str, TableShard]) -> str:
     """Where labels come from: a column, or the file of incidents; and all options that change values."""
     shard = next(iter(shards.values()))
     options, companions = shard.options, shard.companions
-    spans = [one.identity() for one in (companions.incidents,) if one is not None]
-    parts = [*(spans or [options.label])]
-    if isinstance(companions.ignore, Spans):
-        parts.append(f"ignore {companions.ignore.identity()}")
+    source = companions.incidents or companions.labels
+    parts = [options.label or "" if source is None else source.identity()]
+    if companions.ignored is not None:
+        parts.append(f"ignore {companions.ignored.identity()}")
     if options.fit is not None:
-        parts.append(f"fit {companions.identity_of_fit()}")
+        if not isinstance(companions.fit, Elsewhere):
+            raise InvalidInputError("scores to fit on must be in a file where values are kept in a store")
+        parts.append(f"fit {companions.fit.identity()}")
     if options.missing != "skip":
         parts.append(f"missing {options.missing}")
     return ", ".join(parts)
@@ -196,7 +198,7 @@ def _remarks(shards: Mapping[str, TableShard], keys: Mapping[str, _Keys]) -> lis
         for own, _ in keys.get(path, [({}, "")]):
             spans.ask(own, shard.of_file.get("file", ""))
     unreadable = any(own and not any(own.values()) for some in keys.values() for own, _ in some)
-    return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
+    return spans.notes(whole=not unreadable)
 
 
 def _chunks(cells: Iterable[FileCell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Index
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 Floats = NDArray[np.float64]
 How = Literal["last", "mean", "max", "center"]
+_WHOLE = Number(1, integer=True)
+_CHECKS: dict[str, Check] = {"how": OneOf(get_args(How)), "index": _WHOLE, "window": _WHOLE, "stride": _WHOLE}
 
 
 def align(
@@ -68,15 +71,15 @@ def align(
     >>> te.align([4.0, 6.0], [0, 60, 120, 180], window="2min", at=[60, 180], how="mean")
     array([4., 4., 6., 6.])
     """
-    if how not in ("last", "mean", "max", "center"):
-        raise InvalidParameterError(f"how must be one of 'last', 'mean', 'max', 'center', but is {how!r}")
+    check_parameters("align", _CHECKS, {"how": how, "stride": stride})
     values = np.asarray(as_scores(scores, "scores"), np.float64)
     if not np.isfinite(values).all():
         raise InvalidInputError(f"scores must be finite, but row {int(np.argmin(np.isfinite(values)))} is not")
     counted = isinstance(index, (int, np.integer))
     if isinstance(window, (int, np.integer)):
-        n = _check_whole("index", index) if counted else len(index)
-        return _by_points(values, n, _check_whole("window", window), _check_whole("stride", stride), how, float(fill))
+        n = index if counted else len(index)
+        check_parameters("align", _CHECKS, {"index": n, "window": window})
+        return _by_points(values, int(n), int(window), int(stride), how, float(fill))
     if counted:
         raise InvalidParameterError(
             f"window must be a whole number of points where index is the number of points, but is {window!r}"
@@ -92,12 +95,6 @@ def align(
     if how == "center":
         raise InvalidParameterError("how='center' needs windows counted in points, e.g. window=100")
     return _by_time(values, stamps, ends, nanoseconds(window, "window"), how, float(fill))
-
-
-def _check_whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidParameterError(f"{name} must be a whole number of at least 1, but is {value!r}")
-    return int(value)
 
 
 def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill: float) -> Floats:

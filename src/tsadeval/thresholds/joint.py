@@ -31,9 +31,7 @@ def read_scorings(y_true: Any, y_score: Any, times: Any, reading: Reading) -> li
 
 def of_one_detector(scores: Scores) -> list[Scored]:
     """Read all scorings, which must be those of one detector; warn of what is left out."""
-    found = [one for one in scores.collect(scores.read()) if isinstance(one, Scored)]
-    if not found:
-        raise InvalidInputError("; ".join(scores.left_out_lines(every=True)) or "there is no series")
+    found = [one for one in scores.read() if isinstance(one, Scored)]
     if len(scores.detectors) > 1:
         raise InvalidInputError(
             f"there are several detectors ({', '.join(scores.detectors)}): select one, as in "
@@ -47,18 +45,12 @@ def _several(y_true: Mapping[Any, Any], y_score: Any, reading: Reading) -> Score
     """Read mappings from the names of series, which must be those of the labels."""
     if not isinstance(y_score, Mapping):
         raise InvalidInputError("y_true has several series, so y_score must be a mapping from their names as well")
-    for name in y_true:
-        if name not in y_score:
-            raise UnknownNameError(
-                f"y_score has no series {name!r}: {did_you_mean(str(name), list(map(str, y_score)))}"
-            )
-    options: dict[str, Any] = {name: _with_texts(value) for name, value in reading.items()}
-    return as_scores(_with_texts(y_score), _with_texts(y_true), **{"strict": True, **options})
-
-
-def _with_texts(given: Any) -> Any:
-    """Name the series of a mapping by texts, as te.Scores does."""
-    return {str(name): value for name, value in given.items()} if isinstance(given, Mapping) else given
+    known = list(map(str, y_score))
+    for name in map(str, y_true):
+        if name not in known:
+            raise UnknownNameError(f"y_score has no series {name!r}: {did_you_mean(name, known)}")
+    options: Reading = {"strict": True, **reading}
+    return as_scores(y_score, y_true, **options)
 
 
 def join(scorings: list[Scoring]) -> Scoring:
