@@ -173,7 +173,7 @@ def score_stream(
     options = scores.options
     if len(options.score) > 1 or len(options.by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
-    if scores.labels_elsewhere or options.ignore is not None or options.fit is not None:
+    if scores.shards[0].companions.bring_labels or options.ignore is not None or options.fit is not None:
         raise InvalidInputError(
             "--stream takes labels from a column of the files, not from --incidents or --labels, and neither --ignore "
             "nor --fit (te.labels makes labels from incidents, to be written into the files once)"

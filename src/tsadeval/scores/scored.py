@@ -130,7 +130,7 @@ def align(given: Sequence[Given]) -> list[Given]:
     for one, at in zip(given, places, strict=True):
         own = np.asarray(one.y_true)
         if np.any((labels[at] >= 0) & (labels[at] != own)):
-            raise _refusal(first, one)
+            raise different(one.series, given[0].detector, one.detector)
         labels[at] = own
     whole = next((one for one in given if len(one.times) == len(stamps)), None)
     known = {"times": _all_times(given)} if whole is None else {"times": whole.times, "values": whole.values}
