@@ -112,10 +112,7 @@ def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill:
     if how == "last":
         latest = (point - (window - 1)) // stride
         return np.where(latest >= 0, values[np.clip(latest, 0, windows - 1)], fill)
-    # Window j covers the points from j * stride on.
-    first = np.maximum(-((window - 1 - point) // stride), 0)
-    stop = np.minimum(point // stride + 1, windows)
-    return _reduce(values, first, stop, how, fill)
+    return _reduce(values, point, np.arange(windows) * stride + window - 1, window, how, fill)
 
 
 def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, fill: float) -> Floats:
@@ -124,14 +121,13 @@ def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, 
         latest = np.searchsorted(ends.stamps, point, side="right") - 1
         known = (latest >= 0) & (point - ends.stamps[np.maximum(latest, 0)] < window)
         return np.where(known, values[np.maximum(latest, 0)], fill)
+    return _reduce(values, point, ends.stamps, window, how, fill)
+
+
+def _reduce(values: Floats, point: Index, ends: Index, window: int, how: How, fill: float) -> Floats:
+    """Compute the mean or maximum of the values of all windows that cover each point, `fill` where there is none."""
     # A window covers the point where end - window < point <= end.
-    first = np.searchsorted(ends.stamps, point)
-    stop = np.searchsorted(ends.stamps, point + window)
-    return _reduce(values, first, stop, how, fill)
-
-
-def _reduce(values: Floats, first: Index, stop: Index, how: How, fill: float) -> Floats:
-    """Compute the mean or maximum of `values[first:stop]` for each pair, `fill` where it is empty."""
+    first, stop = np.searchsorted(ends, point), np.searchsorted(ends, point + window)
     some = first < stop
     first, stop = first[some], stop[some]
     found = np.full(len(some), fill)

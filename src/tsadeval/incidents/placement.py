@@ -124,9 +124,7 @@ class _Intervals(NamedTuple):
         first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
         last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
         empty = first >= last
-        away = np.zeros_like(empty)
-        if fitting.outside == "clip":
-            away = empty & ((first == len(stamps)) | (last == 0))
+        away = empty & ((first == len(stamps)) | (last == 0)) & (fitting.outside == "clip")
         lost = empty & ~away
         if fitting.between == "error":
             how = hint("between='next' to label the next point, or 'drop'", "--clip to put it on the next point")

@@ -186,14 +186,14 @@ def _tuples(source: Source) -> Shards:
     return _arrays(Once(entries) if first and first[0].detector == SCORE else list(entries), source)
 
 
+@dataclass
 class Once:
     """Entries of an iterator, read once and not kept."""
 
-    def __init__(self, entries: Iterable[Given]) -> None:
-        self._entries: Iterable[Given] | None = entries
+    entries: Iterable[Given] | None
 
     def __iter__(self) -> Iterator[Given]:
-        entries, self._entries = self._entries, None
+        entries, self.entries = self.entries, None
         if entries is None:
             raise InvalidInputError("scores came from an iterator, which can be read once: pass a list of them")
         return iter(entries)
@@ -225,14 +225,14 @@ def _entry(one: Any) -> Given:
     return Given(str(series), str(detector), *found, **setting)
 
 
+@dataclass(frozen=True)
 class _CachedEntries:
     """The cached scores of a store, read one file at a time."""
 
-    def __init__(self, folder: Any) -> None:
-        self._folder = folder
+    folder: Any
 
     def __iter__(self) -> Iterator[Given]:
-        for cached in all_scores(self._folder):
+        for cached in all_scores(self.folder):
             seed = cached.provenance["seed"]
             detector = cached.provenance["detector"] + (f", seed {seed}" if seed else "")
             yield Given(cached.provenance["dataset"], detector, cached.labels, cached.scores)

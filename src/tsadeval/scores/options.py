@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, cast
 
 from tsadeval.core.names import did_you_mean
@@ -57,8 +57,8 @@ class Options:
     max_bytes: float | None = None
 
     @classmethod
-    def of(cls, reading: Reading) -> Options:
-        """Check options; messages name the function that the user has called, and its own options as well."""
+    def of(cls, reading: Reading, others: Options | None = None) -> Options:
+        """Check options, beside `others` that stay; messages name the function that was called, and its own options."""
         given = dict(cast(Mapping[str, Any], reading))
         function, own = _called()
         known = [field.name for field in fields(cls)]
@@ -78,17 +78,12 @@ class Options:
                 given[name] = (given[name],) if isinstance(given[name], str) else tuple(given[name])
         if given.get("label", LABEL) is None:
             del given["label"]
-        return cls(**given)
+        return replace(others or cls(), **given)
 
     @property
     def series_columns(self) -> list[str]:
         """The columns that name the series."""
         return [name for name in self.columns if name != self.named_by]
-
-    @staticmethod
-    def names(reading: Reading) -> list[str]:
-        """Return the names of options as they are now."""
-        return [_RENAMED.get(name, name) for name in reading]
 
     @property
     def columns(self) -> tuple[str, ...]:

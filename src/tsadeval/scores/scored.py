@@ -63,8 +63,8 @@ class Given:
 
     def left_out(self, reason: str) -> LeftOut:
         """Return the entry that stands for it where it cannot be used."""
-        keys = tuple(self.keys.items())
-        return LeftOut(self.series, self.detector, self.place, reason, self.name, keys, self.column)
+        about = self.name, tuple(self.keys.items()), self.column
+        return LeftOut(self.series, self.detector, self.place, reason, *about)
 
     def scored(self, missing: Missing) -> Scored | LeftOut:
         """Check it and make its scoring, or say why it is left out."""

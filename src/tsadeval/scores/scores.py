@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -115,11 +115,9 @@ class Scores:
         """Return the same scores, read with some other options."""
         if not reading:
             return self
-        given, options = self._source, Options.of(reading)
-        if isinstance(given.scores, Iterator):  # which was read into a list
-            given = given._replace(scores=self._shards.shards[0].entries)
-        changed = {name: getattr(options, name) for name in Options.names(reading)}
-        source = given._replace(options=replace(given.options, **changed))
+        source = self._source._replace(options=Options.of(reading, self.options))
+        if isinstance(source.scores, Iterator):  # which was read into a list
+            source = source._replace(scores=self._shards.shards[0].entries)
         return self._with(_source=source, _shards=find_shards(source))
 
     def _with(self, **changed: Any) -> Scores:
@@ -148,10 +146,10 @@ class Scores:
         known = _Known()
         seen: dict[tuple[str, str], str] = {}
         truths: dict[str, tuple[str, bytes]] = {}
-        for found in self._read_shards(together=together):
-            one = self._changed(found)
-            if one is None:
-                continue
+        found: Iterator[Given | LeftOut] = self._read_shards(together=together)
+        for change in self._changes:
+            found = filter(None, map(change, found))
+        for one in found:
             name = one.series, one.detector
             if any(name):
                 if name in seen:
@@ -184,12 +182,6 @@ class Scores:
                 yield from shards[0].read()
             else:
                 yield from self._shards.companions.join(chain.from_iterable(shard.parts() for shard in shards))
-
-    def _changed(self, one: Given | LeftOut | None) -> Given | LeftOut | None:
-        for change in self._changes:
-            if one is not None:
-                one = change(one)
-        return one
 
     def __iter__(self) -> Iterator[Scored]:
         return (one for one in self.read() if isinstance(one, Scored))
@@ -313,7 +305,9 @@ class Scores:
     def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Scores:
         """Return the scorings of some series, of some detectors, or both; names that are not here are refused."""
         wanted = {"series": self._check_names("series", series), "detector": self._check_names("detector", detectors)}
-        return self._then(partial(_select, wanted={what: names for what, names in wanted.items() if names is not None}))
+        return self._then(
+            partial(_select, wanted={what: {*names} for what, names in wanted.items() if names is not None})
+        )
 
     def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
         """Return the same with other names; those that are not named stay, and those that are not here are refused."""
@@ -400,7 +394,7 @@ class _Known:
         self.series: dict[str, Row] = {}
         self.detectors: dict[str, None] = {}
         self.left_out: list[LeftOut] = []
-        self.missing: dict[str, int] = {}  # scores, by detector
+        self.missing = Counter[str]()  # scores, by detector
         self.count = 0
 
     def add(self, one: Scored | LeftOut) -> None:
@@ -414,8 +408,7 @@ class _Known:
             return
         self.count += 1
         self.detectors[one.detector] = None
-        if one.missing:
-            self.missing[one.detector] = self.missing.get(one.detector, 0) + one.missing
+        self.missing[one.detector] += one.missing
         if one.series in self.series:
             return
         given, setting = one.given, one.scoring.setting
@@ -450,9 +443,9 @@ class _Known:
         lines.append(f"labels: {_count(total['events'], 'event')}{on}")
         if total["ignored_points"]:
             lines.append(f"not judged: {_count(total['ignored_points'], 'point')}")
-        if self.missing:
-            shown = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items()]
-            lines.append(f"missing: {', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}")
+        missing = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items() if count]
+        if missing:
+            lines.append(f"missing: {', '.join(missing[:_SHOWN])}{', ...' * (len(missing) > _SHOWN)}")
         return lines + [f"left out: {line}" for line in causes(self.left_out)]
 
 

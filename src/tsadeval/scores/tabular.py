@@ -197,8 +197,9 @@ def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[s
 
 def _numeric(table: Table, pattern: str, taken: set[str]) -> list[str]:
     """Columns of numbers that match, are not used otherwise and do not say where in time a row is."""
-    matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
-    return [name for name in matching if not _is_position(table, name) and is_numeric(table.columns[name])]
+    used = {*taken, *table.index}
+    matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in used]
+    return [name for name in matching if name.lower() not in TIMES | POSITIONS and is_numeric(table.columns[name])]
 
 
 def _refuse_default(table: Table, taken: set[str]) -> None:
@@ -215,23 +216,13 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
 
 def _refuse_no_labels(table: Table) -> None:
     """There is no column of labels by the default name: say which may be meant, and how to name it."""
-    binary = [name for name in _numeric(table, "*", set()) if _is_binary(table, name)]
+    binary = [name for name in _numeric(table, "*", set()) if np.isin(table.numbers(name), (0, 1)).all()]
     if binary:
         shown = ", ".join(map(printable, binary[:SHOWN]))
         raise InvalidInputError(
             f"{table.source}: no column {LABEL!r} for the labels; name the one that holds them, in Python y_true= or "
             f"label=, on the command line --label (0 and 1 are in {shown})"
         )
-
-
-def _is_binary(table: Table, name: str) -> bool:
-    values = table.numbers(name)
-    return bool(np.isin(values, (0, 1)).all())
-
-
-def _is_position(table: Table, name: str) -> bool:
-    """Return True if a column holds times or row numbers."""
-    return name.lower() in TIMES | POSITIONS or name in table.index
 
 
 _Keys = tuple[list[str], str]  # what the columns `by` hold, and the column of scores
@@ -373,10 +364,8 @@ def _index_of_times(table: Table, options: Options) -> str | None:
         return None
     (name,) = table.index
     column = table.columns[name]
-    if getattr(getattr(column, "dtype", None), "kind", "") != "M":
-        return None
-    usable = column.is_unique and column.is_monotonic_increasing and not column.hasnans
-    return name if usable else None
+    dates = getattr(getattr(column, "dtype", None), "kind", "") == "M"
+    return name if dates and column.is_unique and column.is_monotonic_increasing and not column.hasnans else None
 
 
 def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str]) -> Times:

@@ -43,9 +43,7 @@ def of_one_detector(scores: Scores) -> list[Scored]:
 
 def _several(y_true: Mapping[Any, Any], y_score: Any, reading: Reading) -> Scores:
     """Read mappings from the names of series, which must be those of the labels."""
-    if not isinstance(y_score, Mapping):
-        raise InvalidInputError("y_true has several series, so y_score must be a mapping from their names as well")
-    known = list(map(str, y_score))
+    known = list(map(str, y_score if isinstance(y_score, Mapping) else y_true))  # te.Scores refuses anything else
     for name in map(str, y_true):
         if name not in known:
             raise UnknownNameError(f"y_score has no series {name!r}: {did_you_mean(name, known)}")
