@@ -25,7 +25,7 @@ from tsadeval.scores.options import LABEL, SCORE, Options
 from tsadeval.scores.scored import Given, LeftOut
 from tsadeval.scores.tabular import ScoreColumns, TableShard, path_names
 from tsadeval.tables.files import FoundFile, find_files, skipped_stores
-from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.reading import is_table_file
 from tsadeval.tables.sources import STDIN
 
 _SETTING = ("times", "ignore", "fit", "values")
@@ -60,8 +60,9 @@ class Form(NamedTuple):
 def find_shards(source: Source) -> Shards:
     """Return the shards of the first form that matches."""
     options = source.options
-    if isinstance(source.y_true, str) and not _is_file(source.y_true):
-        source = source._replace(options=replace(options, label=source.y_true), y_true=None)
+    given = source.y_true
+    if isinstance(given, str) and not (os.path.isdir(given) or (os.path.exists(given) and is_table_file(Path(given)))):
+        source = source._replace(options=replace(options, label=given), y_true=None)
     for form in FORMS:
         if form.matches(source):
             return form.shards(source)
@@ -241,10 +242,6 @@ class _CachedEntries:
 # Tables and files.
 
 
-def _is_file(text: str) -> bool:
-    return os.path.exists(text) and (os.path.isdir(text) or is_table_file(Path(text)))
-
-
 def is_store(scores: Any) -> bool:
     """Return True if `scores` is the folder of a store with scores of detectors."""
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
@@ -287,15 +284,11 @@ def _files(source: Source) -> Shards:
     if options.time is None and companions.spans:
         raise needs_times()
     shards = [
-        TableShard(_source(file, options), options, companions, columns, file, own)
-        for file, own in zip(found, names, strict=True)
+        TableShard(file.path, options, companions, columns, file, own) for file, own in zip(found, names, strict=True)
     ]
+    # Standard input is there once, so it is read now.
+    shards = [replace(one, source=one.table()) if one.source == STDIN else one for one in shards]
     return Shards(shards, companions, columns, frozenset(stores))
-
-
-def _source(file: FoundFile, options: Options) -> Any:
-    """Return the path of a file; standard input, which is there once, is read now."""
-    return read_table(STDIN, text=options.columns, max_bytes=options.max_bytes) if file.path == STDIN else file.path
 
 
 def _companions(source: Source, files: Sequence[str] = (), *, alone: bool = True) -> Companions:

@@ -15,6 +15,7 @@ from tsadeval.core.setting import Missing, is_spans
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import IncidentTable
+from tsadeval.scores.options import SCORE
 from tsadeval.scores.scoring import observe
 
 NO_SCORE = "no point has a score"
@@ -58,7 +59,7 @@ class Given:
         """What it is called in messages: where it is in its file, or its series and detector."""
         if self.place:
             return ", ".join(map(printable, (self.place, *self.keys.values(), self.column)))
-        named = {"series": self.series, "detector": self.detector}
+        named = {"series": self.series, "detector": self.detector if self.detector != SCORE else ""}
         return ", ".join(f"{what} {name!r}" for what, name in named.items() if name)
 
     def left_out(self, reason: str) -> LeftOut:
@@ -124,8 +125,9 @@ def align(given: Sequence[Given]) -> list[Given]:
         return [replace(one, y_true=first.y_true, times=first.times) for one in given]
     if any(one.times is None for one in given):
         raise _refusal(first, other)
-    stamps = np.unique(np.concatenate([one.times.stamps for one in given]))
-    places = [np.searchsorted(stamps, one.times.stamps) for one in given]
+    clocks: list[Times] = [one.times for one in given]
+    stamps, firsts = np.unique(np.concatenate([clock.stamps for clock in clocks]), return_index=True)
+    places = [np.searchsorted(stamps, clock.stamps) for clock in clocks]
     labels = np.full(len(stamps), -1, np.int8)
     for one, at in zip(given, places, strict=True):
         own = np.asarray(one.y_true)
@@ -133,9 +135,13 @@ def align(given: Sequence[Given]) -> list[Given]:
             raise different(one.series, given[0].detector, one.detector)
         labels[at] = own
     whole = next((one for one in given if len(one.times) == len(stamps)), None)
-    known = {"times": _all_times(given)} if whole is None else {"times": whole.times, "values": whole.values}
+    if whole is None:  # the time stamps of all, in the form in which they came
+        written = np.concatenate([np.asarray(clock.given) for clock in clocks])[firsts]
+        times, values = replace(clocks[0], stamps=stamps, given=written), None
+    else:
+        times, values = whole.times, whole.values
     return [
-        replace(_placed(one, at, len(stamps)), y_true=labels, **{"values": None, **known})
+        replace(_placed(one, at, len(stamps)), y_true=labels, times=times, values=values)
         for one, at in zip(given, places, strict=True)
     ]
 
@@ -168,13 +174,6 @@ def different(series: str, one: str, other: str) -> InvalidInputError:
         "series need the same rows in the same order, with NaN where there is no score; different series need "
         "different names"
     )
-
-
-def _all_times(given: Sequence[Given]) -> Times:
-    """Return the time stamps of all points, in the form in which they came."""
-    known: list[Times] = [one.times for one in given]
-    stamps, at = np.unique(np.concatenate([times.stamps for times in known]), return_index=True)
-    return replace(known[0], stamps=stamps, given=np.concatenate([np.asarray(times.given) for times in known])[at])
 
 
 def _placed(one: Given, at: Any, n: int) -> Given:

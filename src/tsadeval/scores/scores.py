@@ -56,7 +56,7 @@ class Scores:
         detector. Tuples (series, detector, y_true, y_score). The store of `te.detect`, or a result.
     y_true : array, mapping, path or frame, optional
         The labels; by series where there are several. A file, folder or table of labels elsewhere is joined by the
-        names of the series, and by time stamps where both have them.
+        names of the series (columns of `by`, or the names of files), and by time stamps where both have them.
     X : array or mapping, optional
         The series that fitted models are asked for scores of; by series where there are several.
     label, score : str, default="label" and "score"
@@ -77,7 +77,7 @@ class Scores:
         Points or intervals of time that are not judged.
     fit : path, mapping or array, optional
         Scores of another part, from which rules without labels take their threshold: detector, or (series, detector),
-        to scores; or a file with the same columns.
+        to scores; or a file, folder or table with the same columns.
     missing : {"skip", "error", "ignore", "no alarm", "worst"}, default="skip"
         What to do with points without a score, as for `te.evaluate`.
     one_series, shared : bool, default=False

@@ -138,7 +138,7 @@ class ScoreColumns:
 
     def of(self, table: Table, taken: set[str]) -> list[str]:
         """Those that a table has; all, where it has none, so that reading it is refused with a reason."""
-        have = [name for name in self._names if _is_there(table, name, taken)]
+        have = [one for one in self._names if one in table or (is_pattern(one) and _numeric(table, one, taken))]
         if not have or len(have) == len(self._names):
             self._files += [table.source] * bool(have)
             return self._names
@@ -171,10 +171,6 @@ class ScoreColumns:
 def is_pattern(name: str) -> bool:
     """Return True if a name of columns has wildcards."""
     return any(mark in name for mark in "*?[")
-
-
-def _is_there(table: Table, name: str, taken: set[str]) -> bool:
-    return name in table or (is_pattern(name) and bool(_numeric(table, name, taken)))
 
 
 def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[str, str]:
