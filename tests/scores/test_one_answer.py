@@ -123,7 +123,9 @@ def test_what_belongs_to_one_series_is_not_taken_for_another():
 
 
 def test_scores_to_fit_on_that_belong_to_no_detector_are_refused():
-    with pytest.raises(InvalidInputError, match="fit has scores of 'LOF', which is neither a detector nor"):
+    with pytest.raises(
+        InvalidInputError, match=r"fit has an entry for 'LOF', which is no detector or .*valid names: knn, lof"
+    ):
         te.compare({"lof": S, "knn": S}, Y, "f1", threshold="sigma(1)", fit={"LOF": S})
     found = te.compare({"lof": S, "knn": S}, Y, "f1", threshold="sigma(1)", fit={("", "lof"): S / 2, "knn": S / 2})
     alone = te.evaluate(Y, S, "f1", threshold="sigma(1)", fit=S / 2)

@@ -323,7 +323,7 @@ def test_a_bad_file_does_not_stop_the_others(folder):
     with pytest.raises(InvalidInputError, match=r"s1.csv: row 1 has 3 fields"):
         list(runs(folder))
     scores = te.Scores(folder)
-    assert names(scores) == [("s2", "lof"), ("s1", "pca")]
+    assert names(scores) == [("s1", "pca"), ("s2", "lof")]  # series by series
     assert [row["place"].rpartition("/")[2] for row in scores.left_out.rows] == ["s1.csv", "s2.csv"]
     with pytest.raises(InvalidInputError, match=r"s1.csv: row 1 has 3 fields"):
         list(te.Scores(folder, strict=True))

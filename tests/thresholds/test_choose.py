@@ -152,7 +152,7 @@ def test_several_series_need_the_same_names():
     assert te.choose_threshold(y, s, max_false_alarms=0, ignore={"a": [0, 1, 0]}).events == 1
     with pytest.raises(UnknownNameError, match="y_score has no series 'b'"):
         te.choose_threshold(y, {"a": [0.1, 0.9, 0.2]}, max_false_alarms=0)
-    with pytest.raises(InvalidInputError, match="so y_score must be a mapping"):
+    with pytest.raises(InvalidInputError, match="y_true is a mapping from series, so scores must be one too"):
         te.choose_threshold(y, [0.1, 0.9, 0.2], max_false_alarms=0)
     with pytest.raises(InvalidInputError, match="time must be a mapping from series"):
         te.choose_threshold(y, s, max_false_alarms=0, times=[0, 1, 2])

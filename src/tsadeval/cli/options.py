@@ -74,6 +74,13 @@ def _reading(
         str,
         typer.Option("--values", "--value", help="Column of the series itself, drawn above the scores in a report."),
     ] = "",
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="File or folder with the labels in its column --label: joined by --by or the names of files, and by "
+            "--time where both have it."
+        ),
+    ] = None,
     incidents: Annotated[
         Path | None,
         typer.Option(
@@ -124,7 +131,7 @@ def scores_of(files: list[str], **reading: Any) -> Scores:
     del reading["clip"]
     reading |= {"score": names_of(reading["score"]) or "score", "by": names_of(reading["by"])}
     given = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
-    return Scores(files[0] if len(files) == 1 else files, **given)
+    return Scores(files[0] if len(files) == 1 else files, given.pop("labels", None), **given)
 
 
 def names_of(texts: Iterable[str] | None) -> list[str]:

@@ -174,10 +174,10 @@ def score_stream(
     options = scores.options
     if len(options.score) > 1 or len(options.by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
-    if options.incidents is not None or options.ignore is not None or options.fit is not None:
+    if scores.shards[0].companions.bring_labels or options.ignore is not None or options.fit is not None:
         raise InvalidInputError(
-            "--stream takes labels from a column of the files, not from --incidents, and neither --ignore nor --fit "
-            "(te.labels makes labels from incidents, to be written into the files once)"
+            "--stream takes labels from a column of the files, not from --incidents or --labels, and neither --ignore "
+            "nor --fit (te.labels makes labels from incidents, to be written into the files once)"
         )
     with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMetricWarning)
@@ -186,7 +186,7 @@ def score_stream(
             metrics,
             threshold=_number(threshold),
             order=order,
-            label=options.label,
+            label=options.label or "label",
             score=options.score[0],
             by=options.by[0] if options.by else (),
             time=options.time,

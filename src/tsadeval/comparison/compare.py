@@ -16,7 +16,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import rows_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE, LeftOut
-from tsadeval.scores.scores import Scores, as_scores, causes
+from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -77,12 +77,10 @@ def compare(
     rule, chosen = parse_rule(threshold), select_metrics(metrics)
     found = as_scores(scores, y_true, X=X, **reading)
     rows: list[Row] = []
-    lost: list[LeftOut] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
     for one, own in rows_of(found, chosen, rule, n_jobs):
         if isinstance(one, LeftOut):
-            lost.append(one)
             rows += [_missing(one, missing_row(metric)) for metric in chosen] if one.detector else []
             continue
         place = {"series": one.series, "detector": one.detector}
@@ -90,21 +88,15 @@ def compare(
             facts[one.series] = SeriesFacts.of(one.given.y_true)
         odd[one.series, one.detector] = odd_alarms(own, one.scoring.n)
         rows += [{**place, **row, "dropped": one.missing} for row in own]
-    _check_found(found, rows, lost)
+    _check_complete(found, rows)
     found.warn()
     warn_of_alarms({f"{series} ({name})" if series else name: what for (series, name), what in odd.items()})
     warn_of_undefined(rows)
     return Comparison(_by_detector(rows), source=found, made=Made(tuple(chosen), rule), facts=facts, odd=odd)
 
 
-def _check_found(scores: Scores, rows: Sequence[Row], lost: Sequence[LeftOut]) -> None:
-    """Refuse scores of which nothing can be evaluated and, with missing="error", detectors that lack a series."""
-    if not any(row["status"] != "missing" for row in rows):
-        if not lost:
-            raise InvalidInputError("scores is empty: there is nothing to compare")
-        if all(one.reason == NO_SCORE for one in lost):
-            raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
-        raise InvalidInputError("; ".join(causes([one for one in lost if one.reason != NO_SCORE])))
+def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
+    """Refuse detectors that lack a series with missing="error"."""
     if scores.missing != "error":
         return
     have = {(row["series"], row["detector"]) for row in rows}

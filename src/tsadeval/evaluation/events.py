@@ -192,7 +192,7 @@ def events(
 
 
 def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> tuple[Given, Missing]:
-    options = Options.of(reading, "events")
+    options = Options.of(reading)
     known = {"times": options.time, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
     return Given("", "", y_true, y_score, **known), options.missing
 

@@ -243,8 +243,6 @@ def evaluate_many(
         rows += [{"series": one.series, **row} for row in found]
         if not scores.repeatable:  # else pooled once somebody asks
             pool.add(one.scoring, one.given.y_score)
-    if not rows:
-        raise InvalidInputError(str(next(iter(scores.lost), "series is empty: there is nothing to evaluate")))
     scores.warn()
     warn_of_alarms(odd)
     warn_of_undefined(rows)
@@ -260,7 +258,7 @@ def rows_of(
 
     What is left out has no rows. Nothing is kept of what metrics computed of a scoring.
     """
-    read = scores.collect(scores.read())
+    read = scores.read()
     if elsewhere():
         yield from _on_workers(read, metrics, rule, n_jobs)
         return

@@ -28,7 +28,7 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Name, Wanted
-from tsadeval.scores.companions import Spans
+from tsadeval.scores.companions import Elsewhere
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
@@ -151,9 +151,14 @@ def _nothing(scores: Scores, found: list[File]) -> str:
 def _label(shard: TableShard) -> str:
     """Where labels come from: a column, or the file of incidents; and all options that change values."""
     options, companions = shard.options, shard.companions
-    labels = options.label if companions.incidents is None else companions.incidents.identity()
-    ignore = f"ignore {companions.ignore.identity()}" if isinstance(companions.ignore, Spans) else ""
-    fit = f"fit {companions.identity_of_fit()}" if options.fit is not None else ""
+    source = companions.incidents or companions.labels
+    labels = options.label or "" if source is None else source.identity()
+    ignore = "" if companions.ignored is None else f"ignore {companions.ignored.identity()}"
+    fit = ""
+    if options.fit is not None:
+        if not isinstance(companions.fit, Elsewhere):
+            raise InvalidInputError("scores to fit on must be in a file where values are kept in a store")
+        fit = f"fit {companions.fit.identity()}"
     missing = f"missing {options.missing}" if options.missing != "skip" else ""
     return ", ".join(filter(None, [labels, ignore, fit, missing]))
 
@@ -184,7 +189,8 @@ def _remarks(
     unreadable = False
     for path, shard in shards.items():
         for own in named.get(path, {("", "", ""): {}}).values():
-            shard.companions.ask(own, shard.of_file.get("file", ""))
+            for spans in shard.companions.spans:
+                spans.ask(own, shard.of_file.get("file", ""))
             unreadable |= bool(own) and not any(own.values())
     return scores.said(whole=not unreadable)
 

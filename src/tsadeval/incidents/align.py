@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Index
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 Floats = NDArray[np.float64]
 How = Literal["last", "mean", "max", "center"]
+_WHOLE = Number(1, integer=True)
+_CHECKS: dict[str, Check] = {"how": OneOf(get_args(How)), "index": _WHOLE, "window": _WHOLE, "stride": _WHOLE}
 
 
 def align(
@@ -68,15 +71,15 @@ def align(
     >>> te.align([4.0, 6.0], [0, 60, 120, 180], window="2min", at=[60, 180], how="mean")
     array([4., 4., 6., 6.])
     """
-    if how not in ("last", "mean", "max", "center"):
-        raise InvalidParameterError(f"how must be one of 'last', 'mean', 'max', 'center', but is {how!r}")
+    check_parameters("align", _CHECKS, {"how": how, "stride": stride})
     values = np.asarray(as_scores(scores, "scores"), np.float64)
     if not np.isfinite(values).all():
         raise InvalidInputError(f"scores must be finite, but row {int(np.argmin(np.isfinite(values)))} is not")
     counted = isinstance(index, (int, np.integer))
     if isinstance(window, (int, np.integer)):
-        n = _check_whole("index", index) if counted else len(index)
-        return _by_points(values, n, _check_whole("window", window), _check_whole("stride", stride), how, float(fill))
+        n = index if counted else len(index)
+        check_parameters("align", _CHECKS, {"index": n, "window": window})
+        return _by_points(values, int(n), int(window), int(stride), how, float(fill))
     if counted:
         raise InvalidParameterError(
             f"window must be a whole number of points where index is the number of points, but is {window!r}"
@@ -94,12 +97,6 @@ def align(
     return _by_time(values, stamps, ends, nanoseconds(window, "window"), how, float(fill))
 
 
-def _check_whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidParameterError(f"{name} must be a whole number of at least 1, but is {value!r}")
-    return int(value)
-
-
 def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill: float) -> Floats:
     windows = (n - window) // stride + 1 if n >= window else 0
     if windows != len(values):
@@ -115,10 +112,7 @@ def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill:
     if how == "last":
         latest = (point - (window - 1)) // stride
         return np.where(latest >= 0, values[np.clip(latest, 0, windows - 1)], fill)
-    # Window j covers the points from j * stride on.
-    first = np.maximum(-((window - 1 - point) // stride), 0)
-    stop = np.minimum(point // stride + 1, windows)
-    return _reduce(values, first, stop, how, fill)
+    return _reduce(values, point, np.arange(windows) * stride + window - 1, window, how, fill)
 
 
 def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, fill: float) -> Floats:
@@ -127,14 +121,13 @@ def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, 
         latest = np.searchsorted(ends.stamps, point, side="right") - 1
         known = (latest >= 0) & (point - ends.stamps[np.maximum(latest, 0)] < window)
         return np.where(known, values[np.maximum(latest, 0)], fill)
+    return _reduce(values, point, ends.stamps, window, how, fill)
+
+
+def _reduce(values: Floats, point: Index, ends: Index, window: int, how: How, fill: float) -> Floats:
+    """Compute the mean or maximum of the values of all windows that cover each point, `fill` where there is none."""
     # A window covers the point where end - window < point <= end.
-    first = np.searchsorted(ends.stamps, point)
-    stop = np.searchsorted(ends.stamps, point + window)
-    return _reduce(values, first, stop, how, fill)
-
-
-def _reduce(values: Floats, first: Index, stop: Index, how: How, fill: float) -> Floats:
-    """Compute the mean or maximum of `values[first:stop]` for each pair, `fill` where it is empty."""
+    first, stop = np.searchsorted(ends, point), np.searchsorted(ends, point + window)
     some = first < stop
     first, stop = first[some], stop[some]
     found = np.full(len(some), fill)

@@ -8,9 +8,10 @@ import numpy as np
 
 from tsadeval.core.durations import nanoseconds
 from tsadeval.core.inputs import label_runs
+from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.times import Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError
-from tsadeval.incidents.placement import CLOSED, Closed, Fitting, Labels, choice, fill, lay
+from tsadeval.incidents.placement import CHECKS, Closed, Fitting, Labels, fill, lay
 from tsadeval.incidents.reader import Asked
 
 
@@ -82,7 +83,7 @@ def labels(
     >>> te.labels([(10, 30), (90, 70)], [0, 20, 40, 60, 80, 100])
     Traceback (most recent call last):
         ...
-    tsadeval.errors.InvalidInputError: incidents: row 1 stops at 70, before its start 90
+    tsadeval.errors.InvalidInputError: incidents: row 1 [90, 70) stops before it starts
     """
     fitting = Fitting(overlap, outside, between)
     return lay(incidents, times, fitting, closed=closed, asked=Asked(key, columns, by)).labels
@@ -114,7 +115,7 @@ def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
     >>> te.intervals([0, 1, 1, 0, 1], [0, 10, 20, 30, 40], closed="both")
     [Interval(start=10, stop=20), Interval(start=40, stop=40)]
     """
-    choice("closed", closed, CLOSED)
+    check_parameters("intervals", CHECKS, {"closed": closed})
     runs = label_runs(y, "y")
     index = read_times(times, n=runs.n)
     return [
@@ -164,7 +165,7 @@ def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["err
     >>> te.alarms([12], [0, 10, 20, 30, 40], hold="15s")
     array([0, 0, 1, 0, 0], dtype=uint8)
     """
-    choice("outside", outside, ("error", "drop"))
+    check_parameters("alarms", {"outside": OneOf(("error", "drop"))}, {"outside": outside})
     index = read_times(times)
     stamps = index.stamps
     moments = read_moments(instants, index, "instants")

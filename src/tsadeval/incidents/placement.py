@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.times import Named, Times, read_moments, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
+from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
 
 Closed = Literal["left", "right", "both", "neither"]
@@ -27,10 +28,12 @@ _SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
 _BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
 
 
-def choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of the choices."""
-    if value not in choices:
-        raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}")
+CHECKS: dict[str, Check] = {
+    "closed": OneOf(CLOSED),
+    "overlap": OneOf(("error", "merge")),
+    "outside": OneOf(("error", "clip")),
+    "between": OneOf(("error", "next", "near", "drop")),
+}
 
 
 class Fitting(NamedTuple):
@@ -42,6 +45,7 @@ class Fitting(NamedTuple):
 
 
 ANYHOW = Fitting("merge", "clip", "near")
+INSIDE = Fitting("merge", "clip", "drop")  # the points inside the intervals alone
 
 
 @dataclass(frozen=True)
@@ -71,30 +75,30 @@ def lay(
     incidents: Any, times: Any, fitting: Fitting, *, closed: Closed | None = None, asked: Asked | None = None
 ) -> Laid:
     """Find the points inside intervals of time, in any form that `te.labels` takes."""
-    choice("overlap", fitting.overlap, ("error", "merge"))
-    choice("outside", fitting.outside, ("error", "clip"))
-    choice("between", fitting.between, ("error", "next", "near", "drop"))
     index = read_times(times)
     table = read_incidents(incidents, asked or Asked())
     if closed is None:
         closed = "both" if table.windows else "left"
-    choice("closed", closed, CLOSED)
+    check_parameters("labels", CHECKS, {**fitting._asdict(), "closed": closed})
     starts, stops = (
         read_moments(given, index, Named.of(f"{table.name}, {column}", table.lines))
         for given, column in zip((table.starts, table.stops), table.columns, strict=True)
     )
-    return _Spans(starts, stops, index, closed, table).laid(fitting)
+    return _Intervals(starts, stops, index, closed, table).laid(fitting)
 
 
-class _Spans:
+class _Intervals(NamedTuple):
     """Intervals in nanoseconds beside the stamps they are laid on; errors name the row."""
 
-    def __init__(self, starts: Index, stops: Index, index: Times, closed: Closed, table: IncidentTable) -> None:
-        self.starts, self.stops, self.index, self.closed, self.table = starts, stops, index, closed, table
+    starts: Index
+    stops: Index
+    times: Times
+    closed: Closed
+    table: IncidentTable
 
     def text(self, row: int) -> str:
         left, right = _BRACKETS[self.closed]
-        ends = f"{self.index.text(int(self.starts[row]))}, {self.index.text(int(self.stops[row]))}"
+        ends = f"{self.times.text(int(self.starts[row]))}, {self.times.text(int(self.stops[row]))}"
         return f"{self.table.place(row)} {left}{ends}{right}"
 
     def refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
@@ -105,14 +109,8 @@ class _Spans:
 
     def laid(self, fitting: Fitting) -> Laid:
         """Find the points of each interval that has some, and the labels of all points."""
-        stamps, index = self.index.stamps, self.index
-        reversed_ = self.stops < self.starts
-        if reversed_.any():
-            row = int(np.argmax(reversed_))
-            start, stop = index.text(int(self.starts[row])), index.text(int(self.stops[row]))
-            raise InvalidInputError(
-                f"{self.table.name}: {self.table.place(row)} stops at {stop}, before its start {start}"
-            )
+        stamps, index = self.times.stamps, self.times
+        self.refuse(self.stops < self.starts, "stops before it starts")
         if self.closed != "both":
             how = hint("for incidents of a single moment pass closed='both'", "give it a stop after its start")
             self.refuse(self.stops == self.starts, f"is empty; {how}")
@@ -126,9 +124,7 @@ class _Spans:
         first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
         last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
         empty = first >= last
-        away = np.zeros_like(empty)
-        if fitting.outside == "clip":
-            away = empty & ((first == len(stamps)) | (last == 0))
+        away = empty & ((first == len(stamps)) | (last == 0)) & (fitting.outside == "clip")
         lost = empty & ~away
         if fitting.between == "error":
             how = hint("between='next' to label the next point, or 'drop'", "--clip to put it on the next point")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tsadeval.core.events import Events
+from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, is_number, printable
 from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, hint, warn
 from tsadeval.tables.columns import python_values
@@ -51,6 +52,7 @@ class Asked(NamedTuple):
     key: str | None = None
     columns: tuple[str, str] | None = None
     by: str | Sequence[str] | None = None
+    name: str = "incidents"  # what messages call those that are in no file
 
 
 def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
@@ -62,8 +64,8 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
     if isinstance(incidents, (str, Path)) and is_json(incidents):
         return _of_json(read_json(incidents), asked, printable(incidents))
     if isinstance(incidents, (str, Path)) or hasattr(incidents, "columns"):
-        return _of_series(read_spans(incidents, asked.columns), asked)
-    return _of_json(incidents, asked, "incidents")
+        return _of_series(_read_table(incidents, asked.columns, asked.name), asked)
+    return _of_json(incidents, asked, asked.name)
 
 
 def is_json(path: str | Path) -> bool:
@@ -71,7 +73,7 @@ def is_json(path: str | Path) -> bool:
     return str(path).lower().removesuffix(".gz").endswith(".json")
 
 
-def read_spans(source: Any, columns: tuple[str, str] | None = None, name: str = "incidents") -> IncidentTable:
+def _read_table(source: Any, columns: tuple[str, str] | None, name: str) -> IncidentTable:
     """Read all intervals of a file, data frame or mapping of columns; columns of a text file stay text ("01")."""
     if isinstance(source, Mapping):
         some = {str(c): v for c, v in source.items() if isinstance(v, Iterable) and not isinstance(v, str)}
@@ -143,9 +145,9 @@ def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
     if not isinstance(found, Mapping):
         return _read_pairs(found, name)
     windows = asked.columns is None and all(isinstance(k, str) for k in found) and not is_table(found)
-    return (
-        read_windows(found, asked.key, name) if windows else _of_series(read_spans(found, asked.columns, name), asked)
-    )
+    if windows:
+        return read_windows(found, asked.key, name)
+    return _of_series(_read_table(found, asked.columns, name), asked)
 
 
 def _numbers(cells: list[Any]) -> list[Any]:
@@ -185,7 +187,7 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
 
     The latter hold texts of which some, but not all, repeat, and have no name as "severity" or "description".
     """
-    named, doubtful = [], []
+    certain, doubtful = [], []
     for column, given in table.items():
         word = column.strip().lower().replace(" ", "_")
         values = _texts(given)
@@ -193,17 +195,26 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
         if column in ends or word in _ATTRIBUTES or different < 2:
             continue
         if word in _OWNERS:
-            named.append(column)
+            certain.append(column)
         elif different < len(values) and not all(map(is_number, values)):
             doubtful.append(column)
-    return named, doubtful
+    return certain, doubtful
 
 
-def values_shown(values: Sequence[Any]) -> str:
-    """Return some of the values of a column, and how many there are."""
-    found = list(dict.fromkeys(_texts(values)))
-    more = f", ... ({len(found)} in all)" if len(found) > _SHOWN else ""
-    return ", ".join(map(printable, found[:_SHOWN])) + more
+def doubt_owners(
+    table: Mapping[str, Sequence[Any]], certain: list[str], doubtful: list[str], name: str, way: Callable[[str], str]
+) -> list[str]:
+    """Refuse intervals if a column certainly tells several series apart, and return what to say if one only may.
+
+    `way` says of a column what to do.
+    """
+    for column in [*certain, *doubtful][:1]:
+        values = named(list(dict.fromkeys(map(printable, _texts(table[column])))), _SHOWN)
+        what = f"{name}: column {printable(column)!r} has several values ({values})"
+        if column in certain:
+            raise InvalidInputError(f"{what}, so these are intervals of several series: {way(column)}")
+        return [f"{what}; all of them hold here: if it tells series apart, {way(column)}"]
+    return []
 
 
 def _of_series(incidents: IncidentTable, asked: Asked) -> IncidentTable:
@@ -216,13 +227,18 @@ def _of_series(incidents: IncidentTable, asked: Asked) -> IncidentTable:
     table = {ends[0]: incidents.starts, ends[1]: incidents.stops, **incidents.others}
     if by is not None and by not in table:
         raise UnknownNameError(f"{name} has no column {printable(by)!r}: {did_you_mean(by, list(table))}")
-    named, doubtful = owner_columns(table, ends)
-    named = named if by is None else [by]
+    certain, doubtful = owner_columns(table, ends) if by is None else ([by], [])
     if asked.key is None:
-        _refuse_several(table, named, doubtful, name)
+
+        def way(column: str) -> str:
+            first = next(iter(_texts(table[column])))
+            return f"take those of one with key={first!r}, or pass by=() where all belong to these time stamps"
+
+        for line in doubt_owners(table, certain, doubtful, name, way):
+            warn(line, InputWarning)
         return incidents
     key = str(asked.key)  # series may have numbers
-    tried = named if by is not None else [*named, *doubtful] or list(incidents.others)
+    tried = [*certain, *doubtful] or list(incidents.others)
     for column in tried:
         found = [row for row, value in enumerate(table[column]) if str(value).strip() == key]
         if found:
@@ -232,17 +248,6 @@ def _of_series(incidents: IncidentTable, asked: Asked) -> IncidentTable:
         f"{name} has no incidents of {printable(key)!r}: {did_you_mean(key, known)} (a series without any has labels "
         "of 0: pass [])"
     )
-
-
-def _refuse_several(table: Mapping[str, Sequence[Any]], named: list[str], doubtful: list[str], name: str) -> None:
-    for column in [*named, *doubtful][:1]:
-        values = values_shown(table[column])
-        first = next(iter(_texts(table[column])), "")
-        what = f"{name}: column {printable(column)!r} has several values ({values})"
-        way = f"take those of one with key={first!r}, or pass by=() where all belong to these time stamps"
-        if column in named:
-            raise InvalidInputError(f"{what}, so these are incidents of several series: {way}")
-        warn(f"{what}: if it tells series apart, {way}", InputWarning)
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

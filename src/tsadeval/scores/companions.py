@@ -1,112 +1,124 @@
-"""Companions of scores: labels, incidents, ignored spans of time and scores to fit on that come from elsewhere."""
+"""Companions of scores: labels, incidents, ignored spans of time and scores to fit on that come from elsewhere.
+
+So do time stamps and values that are given beside scores. Each is joined with the scorings by their names (of series, detectors and files) and by their time stamps.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
+from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, printable
-from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError, TsadevalError, hint
-from tsadeval.incidents.placement import ANYHOW, Laid, lay
+from tsadeval.core.times import Times, read_times
+from tsadeval.errors import InvalidInputError, UnknownNameError, hint
+from tsadeval.incidents.placement import ANYHOW, INSIDE, Fitting, Labels, lay
 from tsadeval.incidents.reader import (
     Asked,
     IncidentTable,
+    doubt_owners,
     is_json,
     is_table,
     owner_columns,
     read_incidents,
     read_json,
-    read_spans,
     read_windows,
-    values_shown,
 )
 from tsadeval.scores.options import Options
-from tsadeval.scores.scored import Given, align
-from tsadeval.scores.scoring import covered
+from tsadeval.scores.scored import Given, LeftOut, align
+from tsadeval.scores.scoring import has_dates
 from tsadeval.tables.columns import Array, python_values
-from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import user_path
-from tsadeval.tables.table import Groups
 
-_Counts = dict[str, int]
-
-
-@dataclass(frozen=True)
-class _Named:
-    """Which columns of the file say to whom an interval belongs, and whether these are the names of files."""
-
-    columns: list[str]
-    of_files: bool = False
+# What is said of intervals that do not fit the time stamps.
+_UNFIT = {
+    "away": "{} outside the data {was} dropped",
+    "cut": "{} that {reach} beyond the data {was} cut",
+    "moved": "{} without a time stamp {was} put on the next point",
+    "dropped": "{} in a gap of the data {was} dropped",
+    "joined": "{} {was} joined with others that they overlap or touch",
+}
 
 
 class Spans:
     """Intervals of time: a file or table with columns start and stop (or start and end), pairs, or windows of NAB.
 
-    Columns that are among `by` say to which series an interval belongs. Without such, a column whose values are among
-    the `files` (their names without folder and ending) does. Where there is none either, all series have all of the
-    intervals; a file whose columns suggest several series is then refused, unless it is `shared`.
-    The windows of a series are those under its values of `by`, joined by "/".
+    Columns that are among `by`, which name the series, say to which of them an interval belongs. Without such, a column
+    whose values are among the `files` (their names without folder and ending) does. Where there is none either, all
+    series have all of the intervals; a file whose columns suggest several series is then refused, unless it is
+    `shared`. The windows of a series are those under its values of `by`, joined by "/".
     """
 
-    def __init__(self, source: Any, by: Sequence[str] = (), *, files: Sequence[str] = (), shared: bool = False) -> None:
+    def __init__(
+        self,
+        source: Any,
+        by: Sequence[str] = (),
+        *,
+        files: Sequence[str] = (),
+        shared: bool = False,
+        name: str = "incidents",
+    ) -> None:
         self._path = user_path(source) if isinstance(source, (str, os.PathLike)) else None
-        self._where = "incidents" if self._path is None else printable(self._path)
+        self._where = name if self._path is None else printable(self._path)
+        self._by = by
         content = read_json(self._path) if self._path is not None and is_json(self._path) else source
         self._windows = content if isinstance(content, Mapping) and not is_table(content) else None
         self.said: list[str] = []  # lines for whoever reads the result
-        self._counts: _Counts = {}
+        self._counts = Counter[str]()
         self._late: list[int] = []
         self._laid_on: set[tuple[str, ...]] = set()
         self._asked: dict[tuple[str, ...], None] = {}
-        self._named = _Named([])
+        self._columns: list[str] = []  # which say to whom an interval belongs
+        self._of_files = False  # and whether their values are the names of files
         if self._windows is not None:
             return
-        given = self._path or source
-        whole = read_spans(given) if content is source and _is_path(given) else read_incidents(given, Asked(by=()))
-        columns = whole.others
-        self._named = self._named if shared else self._owners(columns, whole.columns, by, files)
-        self._found: dict[tuple[str, ...], IncidentTable] = {}
-        keys = list(zip(*(map(_text, columns[name]) for name in self._named.columns), strict=True))
-        keys = keys or [()] * len(whole.starts)
-        for name in self._named.columns:
-            missing = next((row for row, value in enumerate(columns[name]) if not _text(value)), None)
-            if missing is not None:
-                raise InvalidInputError(f"{self._where}: no value of {printable(name)!r} in {whole.place(missing)}")
-        for key in dict.fromkeys(keys):
-            self._found[key] = whole.at_rows([row for row, own in enumerate(keys) if own == key])
+        whole = read_incidents(self._path or source, Asked(by=(), name=name))
+        if not shared:
+            self._find_owners(whole, files)
+        owners = [[_text(value) for value in whole.others[name]] for name in self._columns]
+        for name, values in zip(self._columns, owners, strict=True):
+            if "" in values:
+                where = whole.place(values.index(""))
+                raise InvalidInputError(f"{self._where}: no value of {printable(name)!r} in {where}")
+        keys: Iterable[tuple[str, ...]] = zip(*owners, strict=True) if owners else [()] * len(whole.starts)
+        rows = grouped((key, row) for row, key in enumerate(keys))
+        self._found = {key: whole.at_rows(own) for key, own in rows.items()}
 
-    def _owners(
-        self, columns: Mapping[str, Sequence[Any]], ends: Sequence[str], by: Sequence[str], files: Sequence[str]
-    ) -> _Named:
-        known = [name for name in by if name in columns]
-        if known:
-            return _Named(known)
-        shared = {name: len({_text(value) for value in values} & {*files}) for name, values in columns.items()}
-        best = max(shared, key=lambda name: shared[name], default="")
-        if best and shared[best]:
-            without = [name for name in files if name not in {_text(value) for value in columns[best]}]
-            none = f"; none of {', '.join(map(printable, without[:5]))}" if without else ""
+    def _find_owners(self, whole: IncidentTable, files: Sequence[str]) -> None:
+        """Find the columns that say to whom an interval belongs."""
+        columns = whole.others
+        self._columns = [name for name in self._by if name in columns]
+        if self._columns:
+            return
+        values = {name: {_text(value) for value in found} for name, found in columns.items()}
+        best = max(values, key=lambda name: len(values[name].intersection(files)), default="")
+        if best and values[best].intersection(files):
+            without = [printable(name) for name in files if name not in values[best]]
+            none = f"; none of {', '.join(without[:5])}" if without else ""
             self.said.append(f"{self._where}: column {printable(best)!r} says which file an interval belongs to{none}")
-            return _Named([best], of_files=True)
-        named, doubtful = owner_columns(columns, ends)
-        for name in [*named, *doubtful][:1]:
-            grouped = f"; the columns of {hint('by=', '--by')} ({', '.join(by)}) are not in this file" if by else ""
-            what = f"{self._where}: column {printable(name)!r} has several values ({values_shown(columns[name])})"
-            group = hint(f"by={printable(name)!r}", f"--by {printable(name)}")
-            way = (
-                f"group the scores with {group}, name the files of scores as these values, or pass "
-                f"{hint('shared=True', '--shared')} if all of them hold for every series{grouped}"
+            self._columns, self._of_files = [best], True
+            return
+        lost = (
+            f"; the columns of {hint('by=', '--by')} ({', '.join(self._by)}) are not in this file" if self._by else ""
+        )
+
+        def way(column: str) -> str:
+            return (
+                f"group the scores with {hint(f'by={printable(column)!r}', f'--by {printable(column)}')}, name the "
+                f"files of scores as these values, or pass {hint('shared=True', '--shared')} if all of them hold for "
+                f"every series{lost}"
             )
-            if name in named:
-                raise InvalidInputError(f"{what}, so these are intervals of several series: {way}")
-            self.said.append(f"{what}; all hold for every series here: if it tells series apart, {way}")
-        return _Named([])
+
+        self.said += doubt_owners(columns, *owner_columns(columns, whole.columns), self._where, way)
 
     def identity(self) -> str:
         """Return a text that changes once labels may: of the file's content, and of whose intervals they are."""
@@ -116,262 +128,294 @@ class Spans:
             digest = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
         except OSError as error:
             raise InvalidInputError(f"{self._where}: cannot be read ({error.strerror})") from None
-        owners = "file" if self._named.of_files else ", ".join(map(printable, self._named.columns))
+        owners = "file" if self._of_files else ", ".join(map(printable, self._columns))
         return f"{printable(self._path.name)} (sha256 {digest}{f', by {owners}' if owners else ''})"
 
     def __getstate__(self) -> dict[str, Any]:
         # Whoever lays intervals elsewhere has no use for what was asked here, which may be many names.
-        return {**self.__dict__, "_counts": {}, "_late": [], "_laid_on": set(), "_asked": {}}
+        return {**self.__dict__, "_counts": Counter(), "_late": [], "_laid_on": set(), "_asked": {}}
 
-    @property
-    def unused(self) -> str | None:
-        """One line about intervals of series that nobody has asked for; None where there are none."""
-        if self._windows is not None or not self._named.columns:
-            return None
+    def notes(self, *, whole: bool = True) -> list[str]:
+        """Return how the intervals were read and what did not fit; with `whole` also those that nobody asked for."""
+        lines = list(self.said)
+        parts = [
+            words.format(count, was="was" if count == 1 else "were", reach="reaches" if count == 1 else "reach")
+            for name, words in _UNFIT.items()
+            if (count := self._counts[name])
+        ]
+        if parts:
+            series = f" (in {len(self._laid_on)} series)" if len(self._laid_on) > 1 else ""
+            lines.append(f"{self._where}: of the intervals{series}, {', '.join(parts)}")
+        if self._late:
+            what = "1 incident begins" if len(self._late) == 1 else f"{len(self._late)} incidents begin"
+            lines.append(
+                f"{self._where}: {what} in a gap of the data, up to {max(self._late) / 60e9:.6g} min before the next "
+                "time stamp: metrics count delays from that stamp, --events from the start"
+            )
+        return lines + (self._unused() if whole and self._columns else [])
+
+    def _unused(self) -> list[str]:
+        """Say which intervals are of series that nobody has asked for."""
         left = ["/".join(name) for name in self._found if name not in self._asked]
         if not left:
-            return None
-        shown = ", ".join(map(printable, left[:5])) + (f", ... ({len(left)} in all)" if len(left) > 5 else "")
-        known = ["/".join(name) for name in self._asked]
-        if self._named.of_files:
-            return f"{self._where}: intervals of {shown} are not used: no file is called so"
-        near = did_you_mean(left[0], known)
+            return []
+        what = f"{self._where}: intervals of {named(list(map(printable, left)))} are not used"
+        if self._of_files:
+            return [f"{what}: no file is called so"]
+        near = did_you_mean(left[0], ["/".join(name) for name in self._asked])
         meant = f" ({left[0]}: {near})" if near.startswith("did you") else ""
-        where = ", ".join(self._named.columns)
-        return f"{self._where}: intervals of {shown} are not used: no series is called so in {where}{meant}"
-
-    @property
-    def fitted(self) -> str | None:
-        """One line about intervals that did not fit the time stamps; None where all did."""
-        what = {
-            "away": "{} outside the data {was} dropped",
-            "cut": "{} that {reach} beyond the data {was} cut",
-            "moved": "{} without a time stamp {was} put on the next point",
-            "dropped": "{} in a gap of the data {was} dropped",
-            "joined": "{} {was} joined with others that they overlap or touch",
-        }
-        parts = []
-        for name, words in what.items():
-            count = self._counts.get(name, 0)
-            if count:
-                plural = {"was": "was" if count == 1 else "were", "reach": "reaches" if count == 1 else "reach"}
-                parts.append(words.format(count, **plural))
-        series = f" (in {len(self._laid_on)} series)" if len(self._laid_on) > 1 else ""
-        return f"{self._where}: of the intervals{series}, {', '.join(parts)}" if parts else None
-
-    @property
-    def late(self) -> str | None:
-        """One line about incidents that begin where there is no data."""
-        if not self._late:
-            return None
-        what = "1 incident begins" if len(self._late) == 1 else f"{len(self._late)} incidents begin"
-        return (
-            f"{self._where}: {what} in a gap of the data, up to {max(self._late) / 60e9:.6g} min before the next time "
-            "stamp: metrics count delays from that stamp, --events from the start"
-        )
+        return [f"{what}: no series is called so in {', '.join(self._columns)}{meant}"]
 
     def ask(self, keys: Mapping[str, str], file: str) -> tuple[str, ...]:
         """Return the name of a series among the intervals; it then counts as one that is there."""
-        if self._windows is not None:
-            return tuple(keys.values())
-        wanted = (file,) if self._named.of_files else tuple(keys[name] for name in self._named.columns)
+        wanted = (file,) if self._of_files else tuple(keys[name] for name in self._columns)
         self._asked[wanted] = None
         return wanted
 
     def incidents(self, keys: Mapping[str, str], file: str) -> IncidentTable | None:
         """Return the intervals of a series and all that is known of them; None of windows."""
-        return None if self._windows is not None else self._incidents_of(self.ask(keys, file))
+        return None if self._windows is not None else self._table_of(keys, file)
 
     def labels(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
         """0/1 labels of the points of a series; intervals that do not fit its time stamps are cut and counted."""
-        laid = self._place(keys, file, times, labels=True)
-        self._count(keys, file, laid, ("away", "cut", "moved", "dropped", "joined"), laid.late.tolist())
-        return laid.labels
+        return self._place(keys, file, times, ANYHOW, tuple(_UNFIT))
 
     def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
         """Which points of a series are inside the intervals."""
-        laid = self._place(keys, file, times, labels=False)
-        self._count(keys, file, laid, ("away", "dropped"))
-        return laid.labels.view(np.bool_)
+        return self._place(keys, file, times, INSIDE, ("away", "dropped")).view(np.bool_)
 
-    def _count(
-        self, keys: Mapping[str, str], file: str, laid: Laid, names: Sequence[str], late: Sequence[int] = ()
-    ) -> None:
-        """Count what did not fit, once for each series, however many columns of scores it has."""
-        series = (file, *keys.values())
-        if series in self._laid_on:
-            return
-        self._laid_on.add(series)
-        self._late += late
-        for name in names:
-            self._counts[name] = self._counts.get(name, 0) + getattr(laid, name)
-
-    def _incidents_of(self, wanted: tuple[str, ...]) -> IncidentTable:
-        return self._found.get(wanted) or IncidentTable([], [], self._where)
-
-    def _place(self, keys: Mapping[str, str], file: str, times: Times, *, labels: bool) -> Laid:
-        """Place the incidents or spans of one series on its time stamps."""
-        wanted = self.ask(keys, file)
+    def _place(
+        self, keys: Mapping[str, str], file: str, times: Times, fitting: Fitting, counted: Sequence[str]
+    ) -> Labels:
+        """Place the intervals of one series on its time stamps, and count once what did not fit."""
         try:
-            if self._windows is None:
-                found = self._incidents_of(wanted)
-                return lay(found, times, ANYHOW) if labels else covered(found, times)
-            key = "/".join(wanted) or (file if file in self._windows else None)
-            found = read_windows(self._windows, key, self._where)
-            return lay(found, times, ANYHOW if labels else ANYHOW._replace(between="drop"))
-        except InvalidInputError:
-            raise
-        except TsadevalError as error:
+            laid = lay(self._table_of(keys, file), times, fitting)
+        except UnknownNameError as error:
             raise InvalidInputError(str(error)) from None
+        series = (file, *(keys[name] for name in self._by))
+        if series not in self._laid_on:
+            self._laid_on.add(series)
+            self._counts.update({name: getattr(laid, name) for name in counted})
+            self._late += laid.late.tolist() if fitting is ANYHOW else []
+        return laid.labels
+
+    def _table_of(self, keys: Mapping[str, str], file: str) -> IncidentTable:
+        if self._windows is not None:
+            key = "/".join(keys[name] for name in self._by) or (file if file in self._windows else None)
+            return read_windows(self._windows, key, self._where)
+        return self._found.get(self.ask(keys, file)) or IncidentTable([], [], self._where)
 
 
 def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value).strip()
 
 
-class FitScores:
-    """Scores of a training or validation part, by series where the file has the columns `by`, in the same columns."""
+class Elsewhere:
+    """Labels, or scores to fit rules on, that are in files or tables of their own.
 
-    def __init__(self, source: Any, by: Sequence[str] = ()) -> None:
-        self._table = read_table(source, text=by)
-        self._by = [name for name in by if name in self._table]
-        self._groups = Groups(self._table, self._by)
-        self._known: dict[str, dict[tuple[str, ...], Array]] = {}
+    They belong to the scorings that have the same values in the columns `by`. Without such columns they belong to those
+    of the same path, or, if they are `shared`, to all. Scores (`of_scores`) belong to a detector and a column as well.
+    """
+
+    def __init__(self, shards: Sequence[Any], by: Sequence[str], *, shared: bool, of_scores: bool) -> None:
+        self._shards, self._by, self._shared, self._of_scores = shards, by, shared, of_scores
+        self._found: dict[tuple[str, ...], Given] = {}
+        for shard in shards:
+            for part in shard.parts():
+                if isinstance(part, LeftOut):
+                    raise InvalidInputError(str(part))
+                self._found[self._key(part)] = part
+
+    def _key(self, one: Given) -> tuple[str, ...]:
+        path = () if self._shared else (one.series, one.detector) if self._of_scores else (one.series,)
+        names = tuple(one.keys[name] for name in self._by) or path
+        return (*names, one.column) if self._of_scores else names
+
+    def given(self, one: Given) -> Given:
+        """Return what belongs to a scoring."""
+        key = self._key(one)
+        if key not in self._found:
+            near = did_you_mean("/".join(key), ["/".join(known) for known in self._found])
+            what = "scores to fit on" if self._of_scores else "labels"
+            raise InvalidInputError(f"there are no {what} of {printable('/'.join(key))!r}: {near}")
+        return self._found[key]
+
+    def of(self, one: Given) -> Any:
+        """Return the numbers that belong to a scoring."""
+        return self.given(one).y_score
 
     def identity(self) -> str:
-        """Return the name of the file, and a digest of the numbers in it."""
+        """Return a text that changes with any number: the name of the first file, and a digest of all."""
         digest = hashlib.sha256()
-        for name in self._table.columns:
-            digest.update(f"{name}{python_values(self._table.columns[name])}".encode())
-        return f"{self._table.source} ({digest.hexdigest()[:16]})"
-
-    def of(self, keys: Mapping[str, str], score: str) -> Array:
-        """Return the scores of a series in a column."""
-        if score not in self._known:
-            name = self._table.name(score, "for the scores to fit on")
-            parts = self._groups.split(self._table.numbers(name), name)
-            self._known[score] = dict(zip(self._groups.names, parts, strict=True))
-        wanted = tuple(keys[name] for name in self._by)
-        if wanted not in self._known[score]:
-            raise InvalidInputError(f"{self._table.source}: no scores of {printable('/'.join(wanted))!r} to fit on")
-        return self._known[score][wanted]
+        tables = [shard.table() for shard in self._shards]
+        for table in tables:
+            for name, column in table.columns.items():
+                digest.update(f"{name}{python_values(column)}".encode())
+        more = f" and {len(tables) - 1} more" if len(tables) > 1 else ""
+        return f"{tables[0].source}{more} ({digest.hexdigest()[:16]})"
 
 
-class PerSeries:
-    """An option that is the same for all series, or a mapping from their names; `one` value fits one series only."""
+class ByName:
+    """An option that is the same for all series, or a mapping from their names; `one` value fits one series only.
 
-    def __init__(self, name: str, given: Any, series: Sequence[str], *, one: bool = False) -> None:
-        self._given = given
-        if one and given is not None and not isinstance(given, Mapping) and len(series) > 1:
+    With `detectors` the names are those of detectors, or pairs (series, detector).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        given: Any,
+        series: Sequence[str] = (),
+        detectors: Sequence[str] | None = None,
+        *,
+        one: bool = False,
+    ) -> None:
+        mapping = isinstance(given, Mapping) and not is_table(given)
+        if one and given is not None and not mapping and len(series) > 1:
             raise InvalidInputError(
                 f"{name} must be a mapping from series, such as {{'a': [...]}}, where there are several"
             )
-        mapping = isinstance(given, Mapping) and not is_table(given)
-        alone = len(series) == 1 and mapping and not any(one in given for one in series)
-        self._mapping = mapping and not alone
-        for key in given if self._mapping and series else ():
-            if key not in series:
-                near = did_you_mean(str(key), sorted(series))
-                raise InvalidInputError(f"{name} has an entry for {key!r}, which is no series: {near}")
+        known: list[Any] = list(series) if detectors is None else [*detectors, *product(series, detectors)]
+        self._by_detector = detectors is not None
+        texts = {key if isinstance(key, tuple) else str(key): value for key, value in given.items()} if mapping else {}
+        # Of a single series a mapping may be its value, such as the columns of the series itself.
+        self._mapping = mapping and not (len(known) == 1 and known[0] not in texts)
+        self._given = texts if self._mapping else given
+        for key in texts if self._mapping and known else ():
+            if key not in known:
+                what, names = ("series", series) if detectors is None else ("detector or (series, detector)", detectors)
+                near = did_you_mean(str(key), sorted(names))
+                raise InvalidInputError(f"{name} has an entry for {key!r}, which is no {what}: {near}")
 
-    def of(self, series: str) -> Any:
-        """Return what was given for a series; None for nothing."""
-        return self._given.get(series) if self._mapping else self._given
+    def of(self, one: Given) -> Any:
+        """Return what was given for a scoring; None for nothing."""
+        if not self._mapping:
+            return self._given
+        keys = ((one.series, one.detector), one.detector) if self._by_detector else (one.series,)
+        return next((self._given[key] for key in keys if key in self._given), None)
 
 
 @dataclass(frozen=True, eq=False)
 class Companions:
     """All that belongs to scores but does not come with them."""
 
-    incidents: Spans | None = None
-    ignore: Spans | PerSeries | None = None
-    fit: FitScores | Mapping[Any, Any] | None = None
-    labels: Mapping[str, Given] | None = None  # by series
+    incidents: Spans | None  # intervals of time that are the labels
+    ignored: Spans | None  # and those that are not judged
+    ignore: ByName  # masks of points, where it is no table of intervals
+    time: ByName
+    values: ByName
+    fit: Elsewhere | ByName
+    labels: Elsewhere | None
 
     @classmethod
-    def of(cls, options: Options, names: Sequence[str], labels: Mapping[str, Given] | None = None) -> Companions:
-        """Read them; `names` are those of the files, or of the series where there are no files."""
-        keys: dict[str, Any] = {"by": options.by, "files": names, "shared": options.shared}
-        ignore: Spans | PerSeries | None = None
-        if options.ignore is not None:
-            spans = is_spans_source(options.ignore)
-            ignore = Spans(options.ignore, **keys) if spans else PerSeries("ignore", options.ignore, ())
+    def of(
+        cls,
+        options: Options,
+        files: Sequence[str] = (),
+        *,
+        series: Sequence[str] = (),
+        detectors: Sequence[str] = (),
+        fit: Elsewhere | None = None,
+        labels: Elsewhere | None = None,
+    ) -> Companions:
+        """Read them; `files` are names to which incidents may belong, `series` and `detectors` all that there are."""
+        spans = partial(Spans, by=options.series_columns, files=files or series, shared=options.shared)
+        ignore = options.ignore
+        of_spans = is_path(ignore) or (isinstance(ignore, Mapping) and is_table(ignore))
         return cls(
-            None if options.incidents is None else Spans(options.incidents, **keys),
-            ignore,
-            FitScores(options.fit, options.by) if _is_path(options.fit) else options.fit,
+            None if options.incidents is None else spans(options.incidents),
+            spans(ignore, name="ignore") if of_spans else None,
+            ByName("ignore", None if of_spans else ignore, series),
+            ByName("time", None if isinstance(options.time, str) else options.time, series, one=True),
+            ByName("values", None if isinstance(options.values, str) else options.values, series, one=True),
+            fit or ByName("fit", options.fit, series, detectors),
             labels,
         )
 
-    def fit_of(self, keys: Mapping[str, str], series: str, detector: str, score: str) -> Any:
-        """Return the scores from which rules without labels take their threshold."""
-        if isinstance(self.fit, FitScores):
-            return self.fit.of(keys, score)
-        if isinstance(self.fit, Mapping):
-            return self.fit.get((series, detector), self.fit.get(detector))
-        return self.fit
+    @property
+    def bring_labels(self) -> bool:
+        """True if labels are in no column of the scores."""
+        return self.incidents is not None or self.labels is not None
 
-    def ask(self, keys: Mapping[str, str], file: str) -> None:
+    @property
+    def spans(self) -> list[Spans]:
+        """All intervals of time."""
+        return [one for one in (self.incidents, self.ignored) if one is not None]
+
+    def ask(self, one: Given) -> None:
         """Note that a series is there, whether or not it can be used."""
-        for one in (self.incidents, self.ignore):
-            if isinstance(one, Spans):
-                one.ask(keys, file)
+        for spans in self.spans:
+            spans.ask(one.keys, one.file)
 
-    def identity_of_fit(self) -> str:
-        """Return a text that changes once the scores to fit on may."""
-        if not isinstance(self.fit, FitScores):
-            raise InvalidInputError("scores to fit on must be in a file where values are kept in a store")
-        return self.fit.identity()
+    def join(self, parts: Iterable[Given | LeftOut]) -> Iterator[Given | LeftOut]:
+        """Put the detectors of each series on the same points, and add what belongs to them."""
+        groups: dict[str, list[Given]] = {}
+        for part in parts:
+            one = part if isinstance(part, LeftOut) else self._with_times(part)
+            if isinstance(one, LeftOut):
+                yield one
+            else:
+                groups.setdefault(one.series, []).append(one)
+        for given in groups.values():
+            try:
+                yield from self._complete(align(given))
+            except InvalidInputError as error:
+                yield from (one.left_out(str(error)) for one in given)
 
-    def complete(self, given: Sequence[Given], file: str, keys: Mapping[str, str]) -> list[Given]:
-        """Add the labels and the ignored points of a series to its scorings, which are on the same points.
+    def _with_times(self, one: Given) -> Given | LeftOut:
+        """Add the time stamps of a scoring and the scores to fit rules on."""
+        try:
+            times = _own(one.times, self.time, one)
+            if times is None:
+                times = next((values.index for values in (one.y_true, one.y_score) if has_dates(values)), None)
+            times = None if times is None else read_times(times, n=np.size(one.y_true))
+            return replace(one, times=times, fit=_own(one.fit, self.fit, one))
+        except InvalidInputError as error:
+            return one.left_out(str(error))
 
-        `keys` are the values that tell the series from others.
-        """
-        series = given[0].series
+    def _complete(self, given: Sequence[Given]) -> list[Given]:
+        """Add labels, ignored points and values to the scorings of a series, which are on the same points."""
         if self.labels is not None:
-            given = self._labelled(given, series)
+            given = _labelled(given, self.labels.given(given[0]))
         first = given[0]
-        times = first.times
-        labels, incidents, ignore = first.y_true, first.incidents, first.ignore
-        if times is None and (self.incidents is not None or isinstance(self.ignore, Spans)):
+        if self.spans and first.times is None:
             raise needs_times()
-        if self.incidents is not None and times is not None:
-            labels = self.incidents.labels(keys, file, times)
-            incidents = self.incidents.incidents(keys, file)
-        if isinstance(self.ignore, Spans) and times is not None:
-            ignore = self.ignore.covered(keys, file, times)
-        elif isinstance(self.ignore, PerSeries):
-            ignore = self.ignore.of(series)
-        return [replace(one, y_true=labels, incidents=incidents, ignore=ignore) for one in given]
-
-    def _labelled(self, given: Sequence[Given], series: str) -> list[Given]:
-        """Join scores with labels from another file: by their time stamps where both have some."""
-        assert self.labels is not None  # the caller has looked
-        if series not in self.labels:
-            raise InvalidInputError(f"no labels of series {series!r}: {did_you_mean(series, sorted(self.labels))}")
-        known = self.labels[series]
-        truth, joined = np.asarray(known.y_score), []
-        for one in given:
-            blank = replace(one, y_true=np.zeros(np.size(one.y_score), np.int8))
-            points = replace(known, series=series, detector="the labels", y_true=np.zeros(len(truth), np.int8))
-            if one.times is None or known.times is None:
-                points, blank = replace(points, times=None), replace(blank, times=None)
-            on_grid = align([points, blank])
-            if np.size(on_grid[1].y_score) != len(truth):
-                raise InvalidInputError(f"series {series!r} has scores at time stamps at which there is no label")
-            joined.append(replace(on_grid[1], y_true=truth, times=known.times or one.times, values=known.values))
-        return joined
+        found: dict[str, Any] = {}
+        if self.incidents is not None:
+            found["y_true"] = self.incidents.labels(first.keys, first.file, first.times)
+            found["incidents"] = self.incidents.incidents(first.keys, first.file)
+        if self.ignored is not None:
+            found["ignore"] = self.ignored.covered(first.keys, first.file, first.times)
+        own = [
+            {"ignore": _own(one.ignore, self.ignore, one), "values": _own(one.values, self.values, one)}
+            for one in given
+        ]
+        return [replace(one, **{**added, **found}) for one, added in zip(given, own, strict=True)]
 
     def notes(self, *, whole: bool = True) -> list[str]:
         """Return what did not fit, and how files were read; only where all tables could be read what was not used."""
-        found = [one for one in (self.incidents, self.ignore) if isinstance(one, Spans)]
-        said = [line for one in found for line in one.said]
-        lines = [line for one in found for line in (one.fitted, one.late, one.unused if whole else None)]
-        return [*said, *filter(None, lines)]
+        return [line for spans in self.spans for line in spans.notes(whole=whole)]
 
 
-def _is_path(given: Any) -> bool:
+def _own(value: Any, option: Elsewhere | ByName, one: Given) -> Any:
+    """Return what a scoring has itself, or what an option says of it."""
+    return option.of(one) if value is None else value
+
+
+def _labelled(given: Sequence[Given], known: Given) -> list[Given]:
+    """Join the scores of a series with labels from elsewhere: by their time stamps where both have some."""
+    truth, times = np.asarray(known.y_score), known.times or given[0].times
+    points = replace(known, detector="the labels", series=given[0].series)
+    if known.times is None or given[0].times is None:
+        points, given = replace(points, times=None), [replace(one, times=None) for one in given]
+    placed = align([points, *given])[1:]
+    if np.size(placed[0].y_score) != len(truth):
+        raise InvalidInputError("there are scores at time stamps at which there is no label")
+    return [replace(one, y_true=truth, times=times, values=known.values) for one in placed]
+
+
+def is_path(given: Any) -> bool:
+    """Return True if something is the name of a file, or a table in memory."""
     return isinstance(given, (str, os.PathLike)) or hasattr(given, "columns")
 
 
@@ -379,8 +423,3 @@ def needs_times() -> InvalidInputError:
     """Build the error of intervals of time without time stamps."""
     how = hint("give them with time=", "name their column with --time")
     return InvalidInputError(f"intervals of time need time stamps: {how}")
-
-
-def is_spans_source(ignore: Any) -> bool:
-    """Return True if `ignore` is a file or table of intervals, of which columns may say whose they are."""
-    return _is_path(ignore) or (isinstance(ignore, Mapping) and is_table(ignore))

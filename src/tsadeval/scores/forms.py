@@ -8,38 +8,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tsadeval.core.names import did_you_mean, printable
-from tsadeval.core.times import read_times
 from tsadeval.detectors.estimators import family_of, fitted_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.scores.cache import all_scores
-from tsadeval.scores.companions import Companions, PerSeries, Spans, is_spans_source, needs_times
-from tsadeval.scores.options import SCORE, Options
-from tsadeval.scores.scored import Given, LeftOut, align, name_of
-from tsadeval.scores.scoring import has_dates
-from tsadeval.scores.tabular import ScoreColumns, TableShard, two_scorings
+from tsadeval.scores.companions import Companions, Elsewhere, is_path, needs_times
+from tsadeval.scores.options import LABEL, SCORE, Options
+from tsadeval.scores.scored import Given, LeftOut
+from tsadeval.scores.tabular import ScoreColumns, TableShard, path_names
 from tsadeval.tables.files import FoundFile, find_files, skipped_stores
-from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.reading import is_table_file
 from tsadeval.tables.sources import STDIN
 
 _SETTING = ("times", "ignore", "fit", "values")
-Entry = tuple[str, str, Any, Any, Mapping[str, Any]]  # series, detector, labels, scores, and what is known besides
-
-
-class Shard(Protocol):
-    """What is read at once."""
-
-    def read(self) -> Iterator[Given | LeftOut]:
-        """All scorings of it, each time anew."""
-        ...
 
 
 class Source(NamedTuple):
@@ -71,8 +60,9 @@ class Form(NamedTuple):
 def find_shards(source: Source) -> Shards:
     """Return the shards of the first form that matches."""
     options = source.options
-    if isinstance(source.y_true, str) and not _is_file(source.y_true):
-        source = source._replace(options=replace(options, label=source.y_true), y_true=None)
+    given = source.y_true
+    if isinstance(given, str) and not (os.path.isdir(given) or (os.path.exists(given) and is_table_file(Path(given)))):
+        source = source._replace(options=replace(options, label=given), y_true=None)
     for form in FORMS:
         if form.matches(source):
             return form.shards(source)
@@ -87,61 +77,23 @@ def find_shards(source: Source) -> Shards:
 class ArrayShard:
     """Arrays of series and detectors; an iterator of them is read once, each entry by itself."""
 
-    entries: Iterable[Entry]
-    options: Options
+    entries: Iterable[Given]
     companions: Companions
+    series: ClassVar[None] = None  # there is more than one
+
+    def parts(self) -> Iterator[Given | LeftOut]:
+        """All scorings as they were given, with labels of 0 where these come from incidents."""
+        for one in self.entries:
+            y_true = np.zeros(np.size(one.y_score), np.int8) if one.y_true is None else one.y_true
+            yield replace(
+                one, y_true=y_true, y_score=_on_index(y_true, one.y_score), file=one.series, column=one.detector
+            )
 
     def read(self) -> Iterator[Given | LeftOut]:
         """All scorings, with the detectors of a series on the same points."""
-        groups: dict[str, list[Entry]] = {}
-        if not isinstance(self.entries, list):
-            lookups = self._lookups(())
-            for entry in self.entries:
-                yield from self._series([entry], lookups)
-            return
-        for entry in self.entries:
-            groups.setdefault(entry[0], []).append(entry)
-        lookups = self._lookups(tuple(groups))
-        for entries in groups.values():
-            yield from self._series(entries, lookups)
-
-    def _lookups(self, series: tuple[str, ...]) -> dict[str, PerSeries]:
-        options = self.options
-        spans = isinstance(self.companions.ignore, Spans)  # which are laid on the time stamps later
-        return {
-            "times": PerSeries("time", options.time, series, one=True),
-            "ignore": PerSeries("ignore", None if spans else options.ignore, series),
-            "values": PerSeries("values", options.values, series, one=True),
-        }
-
-    def _series(self, entries: list[Entry], lookups: Mapping[str, PerSeries]) -> Iterator[Given | LeftOut]:
-        usable: dict[str, Given] = {}
-        for series, detector, y_true, y_score, setting in entries:
-            if detector in usable:
-                raise two_scorings(series, detector)
-            fit = self.companions.fit_of({}, series, detector, detector)
-            known = {"fit": fit, **{name: lookup.of(series) for name, lookup in lookups.items()}, **setting}
-            try:
-                usable[detector] = _given(series, detector, y_true, y_score, **known)
-            except InvalidInputError as error:
-                yield LeftOut(series, detector, "", str(error), name_of(series, detector))
-        if usable:
-            series = entries[0][0]
-            given = align(list(usable.values()))
-            try:
-                yield from self.companions.complete(given, series, {})
-            except InvalidInputError as error:
-                yield from (one.left_out(str(error)) for one in given)
-
-
-def _given(series: str, detector: str, y_true: Any, y_score: Any, *, times: Any, **known: Any) -> Given:
-    """Arrays of one detector on one series, with its time stamps checked."""
-    if y_true is None:  # it comes from incidents
-        y_true = np.zeros(np.size(y_score), np.int8)
-    if times is None:
-        times = next((one.index for one in (y_true, y_score) if has_dates(one)), None)
-    clock = None if times is None else read_times(times, n=np.size(y_true))
-    return Given(series, detector, y_true, _on_index(y_true, y_score), clock, **known)
+        groups = [self.parts()] if isinstance(self.entries, list) else ([one] for one in self.parts())
+        for parts in groups:
+            yield from self.companions.join(parts)
 
 
 def _on_index(y_true: Any, y_score: Any) -> Any:
@@ -153,73 +105,57 @@ def _on_index(y_true: Any, y_score: Any) -> Any:
     return y_score.reindex(index) if index.is_unique and own.is_unique and own.isin(index).all() else y_score
 
 
-def _arrays(entries: Iterable[Entry], source: Source) -> Shards:
-    options = source.options
-    if options.time is not None and isinstance(options.time, str):
-        raise InvalidInputError(f"time={options.time!r} names a column, but scores is no table: pass the time stamps")
-    kept = entries if not isinstance(entries, Iterator) else list(entries)
-    if isinstance(kept, list):
-        series = list(dict.fromkeys(entry[0] for entry in kept))
-        _check_fit(options.fit, series, list(dict.fromkeys(entry[1] for entry in kept)))
-    else:
-        series = []
-    companions = Companions.of(replace(options, by=()), series)
-    if isinstance(companions.ignore, PerSeries):
-        companions = replace(companions, ignore=None)  # each entry has its own
-    return Shards([ArrayShard(kept, options, companions)], companions)
-
-
-def _check_fit(fit: Any, series: list[str], detectors: list[str]) -> None:
-    """Refuse scores to fit on that belong to no detector: a rule would silently do without them."""
-    for key in fit if isinstance(fit, Mapping) else ():
-        known = key in detectors or (isinstance(key, tuple) and key[0] in series and key[1] in detectors)
-        if not known:
-            raise InvalidInputError(
-                f"fit has scores of {key!r}, which is neither a detector nor a pair (series, detector): "
-                f"{did_you_mean(str(key), sorted(detectors))}"
-            )
+def _arrays(entries: Iterable[Given], source: Source) -> Shards:
+    if isinstance(source.options.time, str):
+        what = f"time={source.options.time!r} names a column, but scores is no table: pass the time stamps"
+        raise InvalidInputError(what)
+    known = entries if isinstance(entries, list) else []
+    series, detectors = (list(dict.fromkeys(getattr(one, name) for one in known)) for name in ("series", "detector"))
+    options = replace(source.options, by=(), detector=None, score=tuple(detectors) or source.options.score)
+    companions = Companions.of(options, series=series, detectors=detectors, fit=_fit(options))
+    return Shards([ArrayShard(entries, companions)], companions)
 
 
 def _labelled(source: Source) -> Shards:
     """Scores of one series beside its labels, or of several beside a mapping of theirs."""
     scores, y_true = source.scores, source.y_true
-    if isinstance(y_true, Mapping):
-        return _arrays(list(_many_labelled(source)), source)
     if isinstance(scores, (list, tuple)) and scores and isinstance(scores[0], tuple):
         raise InvalidInputError(
             "tuples have their labels: scores must be a mapping from detector to scores, or an "
             "array, where y_true is given"
         )
-    if isinstance(scores, Mapping):
-        columns = dict(scores)
-    elif hasattr(scores, "columns"):
-        columns = {name: scores[name] for name in scores.columns}
-    else:
-        columns = {SCORE: scores}
-    entries: list[Entry] = [
-        ("", str(name), y_true, _asked(name, values, source.X), {}) for name, values in columns.items()
-    ]
-    return _arrays(entries, source)
+    if isinstance(y_true, Mapping):
+        return _arrays(list(_many_labelled(source)), source)
+    if hasattr(scores, "columns"):
+        scores = {name: scores[name] for name in scores.columns}
+    columns = scores if isinstance(scores, Mapping) else {SCORE: scores}
+    return _arrays([Given("", str(name), y_true, _asked(name, own, source.X)) for name, own in columns.items()], source)
 
 
-def _many_labelled(source: Source) -> Iterator[Entry]:
-    scores, labels = source.scores, source.y_true
+def _many_labelled(source: Source) -> Iterator[Given]:
+    scores, labels = source.scores, _by_text(source.y_true)
     if not isinstance(scores, Mapping):
         raise InvalidInputError("y_true is a mapping from series, so scores must be one too, or one for each detector")
     nested = {name: one for name, one in scores.items() if isinstance(one, Mapping) or family_of(one) is not None}
+    X = _by_text(source.X) if isinstance(source.X, Mapping) else dict.fromkeys(labels, source.X)
     if scores and not nested:
         nested = {SCORE: scores}
-    for name, own in nested.items():
-        for series, y_true in labels.items():
-            if family_of(own) is not None:
-                found = source.X.get(series) if isinstance(source.X, Mapping) else source.X
-                yield str(series), str(name), y_true, _asked(name, own, found), {}
-            elif series in own:
-                yield str(series), str(name), y_true, own[series], {}
-        for series in own if isinstance(own, Mapping) else ():
+    for name, one in nested.items():
+        own = _by_text(one) if isinstance(one, Mapping) else dict.fromkeys(labels, one)
+        for series in own:
             if series not in labels:
-                near = did_you_mean(str(series), sorted(map(str, labels)))
+                near = did_you_mean(series, sorted(labels))
                 raise InvalidInputError(f"there are scores of series {series!r}, but no labels: {near}")
+        for series in filter(own.__contains__, labels):
+            yield Given(series, str(name), labels[series], _asked(name, own[series], X.get(series)))
+
+
+def _by_text(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """Name the values of a mapping by texts, of which no two may be the same."""
+    found = {str(name): value for name, value in given.items()}
+    if len(found) < len(given):
+        raise InvalidInputError(f"two names are the same as text: {', '.join(map(repr, given))}")
+    return found
 
 
 def _asked(name: Any, given: Any, X: Any) -> Any:
@@ -244,25 +180,24 @@ def _tuples(source: Source) -> Shards:
     if isinstance(scores, Mapping):
         scores = [(name, *_pair(name, values)) for name, values in scores.items()]
     if not isinstance(scores, Iterator):
-        return _arrays([_entry(one) for one in scores], source)
-    first = next(scores, None)
-    rest = chain([] if first is None else [first], scores)
-    if first is None or _entry(first)[1] != SCORE:  # detectors of a series are compared, so all are kept
-        return _arrays([_entry(one) for one in rest], source)
-    return _arrays(Once(rest), source)
+        return _arrays(list(map(_entry, scores)), source)
+    first = [_entry(one) for one in islice(scores, 1)]
+    entries = chain(first, map(_entry, scores))
+    # Detectors of a series are compared, so all are kept.
+    return _arrays(Once(entries) if first and first[0].detector == SCORE else list(entries), source)
 
 
+@dataclass
 class Once:
     """Entries of an iterator, read once and not kept."""
 
-    def __init__(self, entries: Iterable[Any]) -> None:
-        self._entries: Iterable[Any] | None = entries
+    entries: Iterable[Given] | None
 
-    def __iter__(self) -> Iterator[Entry]:
-        entries, self._entries = self._entries, None
+    def __iter__(self) -> Iterator[Given]:
+        entries, self.entries = self.entries, None
         if entries is None:
             raise InvalidInputError("scores came from an iterator, which can be read once: pass a list of them")
-        yield from map(_entry, entries)
+        return iter(entries)
 
 
 def _pair(name: Any, values: Any) -> tuple[Any, ...]:
@@ -274,42 +209,37 @@ def _pair(name: Any, values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _entry(one: Any) -> Entry:
+def _entry(one: Any) -> Given:
+    if isinstance(one, Given):
+        return one
     wanted = "scores must give (series, detector, y_true, y_score) or (series, y_true, y_score) each time"
     try:
-        found = tuple(one)
-    except TypeError:
+        series, *found = one
+    except (TypeError, ValueError):
         raise InvalidInputError(wanted) from None
-    if len(found) == 5:  # as they are kept here
-        return found
-    if len(found) == 4 and not isinstance(found[3], Mapping):
-        return str(found[0]), str(found[1]), found[2], found[3], {}
-    if len(found) not in (3, 4) or isinstance(found[1], str):
+    setting = found.pop() if len(found) == 3 and isinstance(found[2], Mapping) else {}
+    detector = found.pop(0) if len(found) == 3 else SCORE
+    if len(found) != 2 or isinstance(found[0], str):
         raise InvalidInputError(wanted)
-    setting = found[3] if len(found) == 4 else {}
     if any(key not in _SETTING for key in setting):
-        raise InvalidInputError(f"series {found[0]!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
-    return str(found[0]), SCORE, found[1], found[2], setting
+        raise InvalidInputError(f"series {series!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
+    return Given(str(series), str(detector), *found, **setting)
 
 
+@dataclass(frozen=True)
 class _CachedEntries:
     """The cached scores of a store, read one file at a time."""
 
-    def __init__(self, folder: Any) -> None:
-        self._folder = folder
+    folder: Any
 
-    def __iter__(self) -> Iterator[Entry]:
-        for cached in all_scores(self._folder):
+    def __iter__(self) -> Iterator[Given]:
+        for cached in all_scores(self.folder):
             seed = cached.provenance["seed"]
             detector = cached.provenance["detector"] + (f", seed {seed}" if seed else "")
-            yield cached.provenance["dataset"], detector, cached.labels, cached.scores, {}
+            yield Given(cached.provenance["dataset"], detector, cached.labels, cached.scores)
 
 
 # Tables and files.
-
-
-def _is_file(text: str) -> bool:
-    return os.path.exists(text) and (os.path.isdir(text) or is_table_file(Path(text)))
 
 
 def is_store(scores: Any) -> bool:
@@ -317,13 +247,10 @@ def is_store(scores: Any) -> bool:
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
 
 
-def _is_path(one: Any) -> bool:
-    return isinstance(one, (str, os.PathLike))
-
-
-def _is_paths(scores: Any) -> bool:
-    several = isinstance(scores, (list, tuple)) and bool(scores) and all(map(_is_path, scores))
-    return several or (_is_path(scores) and not is_store(scores))
+def _is_files(scores: Any) -> bool:
+    """Return True if `scores` is the name of a file, or several."""
+    several = isinstance(scores, (list, tuple)) and bool(scores)
+    return all(isinstance(one, (str, os.PathLike)) for one in (scores if several else [scores]))
 
 
 def _is_table(source: Source) -> bool:
@@ -337,16 +264,12 @@ def _is_table(source: Source) -> bool:
 
 def _holds_labels(source: Source) -> bool:
     """Return True if `y_true` holds labels and is no table or file of them."""
-    y_true = source.y_true
-    return not (y_true is None or _is_path(y_true) or hasattr(y_true, "columns") or source.options.by)
+    return not (source.y_true is None or _is_files(source.y_true) or is_path(source.y_true) or source.options.by)
 
 
 def _table(source: Source) -> Shards:
-    options = source.options
-    labels = _labels_elsewhere(source)
-    columns = ScoreColumns(options.score)
-    companions = Companions.of(options, [], labels)
-    return Shards([TableShard(source.scores, options, companions, columns)], companions, columns)
+    columns, companions = ScoreColumns(source.options.score), _companions(source)
+    return Shards([TableShard(source.scores, source.options, companions, columns)], companions, columns)
 
 
 def _files(source: Source) -> Shards:
@@ -355,18 +278,54 @@ def _files(source: Source) -> Shards:
     if len(found) == 1 and os.path.isdir(found[0].path):
         what = f"{printable(found[0].path)}: this is a folder, and there are no tables in it"
         raise InvalidInputError("; ".join(filter(None, [what, skipped_stores(stores)])))
-    if options.time is None and (options.incidents is not None or is_spans_source(options.ignore)):
+    by_folder, columns = _named_by_folder(found, options), ScoreColumns(options.score)
+    names = [path_names(file, options, by_folder) for file in found]
+    companions = _companions(source, [file.stem for file in found], alone=len({series for series, _ in names}) == 1)
+    if options.time is None and companions.spans:
         raise needs_times()
-    by_folder = _named_by_folder(found, options)
-    columns = ScoreColumns(options.score)
-    companions = Companions.of(options, [file.stem for file in found], _labels_elsewhere(source))
-    shards = [TableShard(_source(file, options), options, companions, columns, file, by_folder) for file in found]
+    shards = [
+        TableShard(file.path, options, companions, columns, file, own) for file, own in zip(found, names, strict=True)
+    ]
+    # Standard input is there once, so it is read now.
+    shards = [replace(one, source=one.table()) if one.source == STDIN else one for one in shards]
     return Shards(shards, companions, columns, frozenset(stores))
 
 
-def _source(file: FoundFile, options: Options) -> Any:
-    """Return the path of a file; standard input, which is there once, is read now."""
-    return read_table(STDIN, text=options.columns, max_bytes=options.max_bytes) if file.path == STDIN else file.path
+def _companions(source: Source, files: Sequence[str] = (), *, alone: bool = True) -> Companions:
+    """Read what belongs to tables; `alone` if no more than one series is named by their paths."""
+    options, labels = source.options, None
+    if source.y_true is not None:
+        if not (_is_files(source.y_true) or isinstance(source.y_true, Mapping) or is_path(source.y_true)):
+            raise InvalidInputError(
+                "y_true must be the name of a column, or a table of labels, where scores is a table"
+            )
+        by, label = tuple(options.series_columns), options.label or LABEL
+        labels = _elsewhere(source.y_true, replace(options, score=(label,)), by, alone=alone, of_scores=False)
+    return Companions.of(options, files, fit=_fit(options), labels=labels)
+
+
+def _fit(options: Options) -> Elsewhere | None:
+    """Read the scores to fit rules on, where they are in files or a table."""
+    if not (_is_files(options.fit) or is_path(options.fit)):
+        return None
+    return _elsewhere(options.fit, replace(options, one_series=True), options.columns, alone=True, of_scores=True)
+
+
+def _elsewhere(given: Any, options: Options, by: Sequence[str], *, alone: bool, of_scores: bool) -> Elsewhere:
+    """Read labels, or scores to fit on, from a source of their own, which may lack some of the columns `by`."""
+    keep = {name: getattr(options, name) for name in ("score", "one_series", "max_bytes")}
+    own = Options(label=None, **keep)
+    shards = (_files if _is_files(given) else _table)(Source(given, None, None, own)).shards
+    first, single = shards[0].table(), len(shards) == 1
+    if of_scores or not single:
+        by = tuple(name for name in by if name in first or (name in shards[0].of_file and not single))
+    beside = {"time": options.time, "values": options.values}
+    there: dict[str, Any] = {
+        name: column for name, column in beside.items() if isinstance(column, str) and column in first
+    }
+    own = replace(own, by=tuple(by), **there)
+    shards = [replace(shard, options=own) for shard in shards]
+    return Elsewhere(shards, by, shared=single and not by and alone, of_scores=of_scores)
 
 
 def _named_by_folder(files: list[FoundFile], options: Options) -> bool:
@@ -376,29 +335,11 @@ def _named_by_folder(files: list[FoundFile], options: Options) -> bool:
     return not options.by and one_column and any(count > 1 for count in below.values())
 
 
-def _labels_elsewhere(source: Source) -> dict[str, Given] | None:
-    """Labels that lie in files or tables of their own, by series."""
-    if source.y_true is None:
-        return None
-    if not (_is_paths(source.y_true) or hasattr(source.y_true, "columns") or isinstance(source.y_true, Mapping)):
-        raise InvalidInputError("y_true must be the name of a column, or a table of labels, where scores is a table")
-    options = source.options
-    by = tuple(name for name in options.by if name != options.named_by)
-    own = replace(options, score=(options.label,), by=by, detector=None, incidents=None, ignore=None, fit=None)
-    found: dict[str, Given] = {}
-    for shard in find_shards(Source(source.y_true, None, None, own)).shards:
-        for one in replace(shard, companions=Companions(labels={})).parts():
-            if isinstance(one, LeftOut):
-                raise InvalidInputError(str(one))
-            found[one.series] = one
-    return found
-
-
 FORMS = (
     Form(
         "a result of te.compare or te.detect",
         lambda source: hasattr(source.scores, "scorings"),
-        lambda source: _arrays([(*run, {}) for run in source.scores.scorings()], source),
+        lambda source: _arrays([_entry(run) for run in source.scores.scorings()], source),
     ),
     Form(
         "a store of te.detect",
@@ -406,11 +347,15 @@ FORMS = (
         lambda source: _arrays(_CachedEntries(source.scores), source),
     ),
     Form("scores beside y_true, by detector, by detector and series, or models with X", _holds_labels, _labelled),
-    Form("a file, a folder, a pattern or several of them", lambda source: _is_paths(source.scores), _files),
+    Form(
+        "a file, a folder, a pattern or several of them",
+        lambda source: _is_files(source.scores) and not is_store(source.scores),
+        _files,
+    ),
     Form("a data frame or a mapping of columns", _is_table, _table),
     Form(
         "tuples (series, detector, y_true, y_score)",
-        lambda source: isinstance(source.scores, Iterable) and not _is_path(source.scores),
+        lambda source: isinstance(source.scores, Iterable) and not _is_files(source.scores),
         _tuples,
     ),
 )

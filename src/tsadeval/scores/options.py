@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, cast
 
 from tsadeval.core.names import did_you_mean
@@ -40,7 +41,7 @@ class Reading(TypedDict, total=False):
 class Options:
     """The options of one `te.Scores`, checked."""
 
-    label: str = LABEL
+    label: str | None = LABEL  # None: there are no labels in it
     score: tuple[str, ...] = (SCORE,)
     by: tuple[str, ...] = ()
     detector: str | None = None
@@ -56,9 +57,10 @@ class Options:
     max_bytes: float | None = None
 
     @classmethod
-    def of(cls, reading: Reading, function: str = "Scores") -> Options:
-        """Check options; `function` is the one that they were given to."""
+    def of(cls, reading: Reading, others: Options | None = None) -> Options:
+        """Check options, beside `others` that stay; messages name the function that was called, and its own options."""
         given = dict(cast(Mapping[str, Any], reading))
+        function, own = _called()
         known = [field.name for field in fields(cls)]
         for old in [name for name in given if name in _RENAMED]:
             new = _RENAMED[old]
@@ -68,19 +70,20 @@ class Options:
             warn("the option clip= goes: incidents that do not fit are always cut, and counted", FutureWarning)
         for name in given:
             if name not in known:
-                raise InvalidParameterError(f"te.{function} has no option {name!r}: {did_you_mean(name, known)}")
+                near = did_you_mean(name, [*own, *(one for one in known if one not in own)])
+                raise InvalidParameterError(f"te.{function} has no option {name!r}: {near}")
         check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})
         for name in ("score", "by"):
             if name in given:
                 given[name] = (given[name],) if isinstance(given[name], str) else tuple(given[name])
         if given.get("label", LABEL) is None:
             del given["label"]
-        return cls(**given)
+        return replace(others or cls(), **given)
 
-    @staticmethod
-    def names(reading: Reading) -> list[str]:
-        """Return the names of options as they are now."""
-        return [_RENAMED.get(name, name) for name in reading]
+    @property
+    def series_columns(self) -> list[str]:
+        """The columns that name the series."""
+        return [name for name in self.columns if name != self.named_by]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,3 +95,13 @@ class Options:
     def named_by(self) -> str | None:
         """The column that names the detector: the one given, or the first of `by` that is called so."""
         return self.detector or next((name for name in self.by if name.lower() in DETECTORS), None)
+
+
+def _called() -> tuple[str, list[str]]:
+    """Return the name of the function of the library that the user has called, and its own parameters."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == "tsadeval":
+        frame = frame.f_back
+    code = frame.f_code
+    own = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
+    return "Scores" if code.co_name == "__init__" else code.co_name, own

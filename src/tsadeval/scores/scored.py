@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.arrays import numbers_with_gaps
+from tsadeval.core.arrays import numbers_with_gaps, same_length
 from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.names import printable
 from tsadeval.core.setting import Missing, is_spans
 from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import IncidentTable
+from tsadeval.scores.options import SCORE
 from tsadeval.scores.scoring import observe
 
 NO_SCORE = "no point has a score"
@@ -35,11 +36,6 @@ class LeftOut(NamedTuple):
         return f"{self.name}: {self.reason}" if self.name else self.reason
 
 
-def name_of(series: str, detector: str) -> str:
-    """Name a scoring for messages."""
-    return ", ".join([*[f"series {series!r}"] * bool(series), *[f"detector {detector!r}"] * bool(detector)])
-
-
 @dataclass(frozen=True, eq=False)
 class Given:
     """Labels and scores of a detector on a series as they came, and all that was given beside them."""
@@ -48,11 +44,12 @@ class Given:
     detector: str
     y_true: Any
     y_score: Any
-    times: Times | None = None
+    times: Any = None  # `Times`, once the scoring is joined with its companions
     ignore: Any = None
     fit: Any = None
     values: Any = None
     place: str = ""  # the file it came from
+    file: str = ""  # the name by which incidents belong to it: of its file without folder and ending, or of the series
     keys: Mapping[str, str] = field(default_factory=dict)  # the values of `by`
     column: str = ""  # of its scores
     incidents: IncidentTable | None = None  # those that are the labels
@@ -62,12 +59,13 @@ class Given:
         """What it is called in messages: where it is in its file, or its series and detector."""
         if self.place:
             return ", ".join(map(printable, (self.place, *self.keys.values(), self.column)))
-        return name_of(self.series, self.detector)
+        named = {"series": self.series, "detector": self.detector if self.detector != SCORE else ""}
+        return ", ".join(f"{what} {name!r}" for what, name in named.items() if name)
 
     def left_out(self, reason: str) -> LeftOut:
         """Return the entry that stands for it where it cannot be used."""
-        keys = tuple(self.keys.items())
-        return LeftOut(self.series, self.detector, self.place, reason, self.name, keys, self.column)
+        about = self.name, tuple(self.keys.items()), self.column
+        return LeftOut(self.series, self.detector, self.place, reason, *about)
 
     def scored(self, missing: Missing) -> Scored | LeftOut:
         """Check it and make its scoring, or say why it is left out."""
@@ -122,23 +120,26 @@ def align(given: Sequence[Given]) -> list[Given]:
     Nothing is placed by comparing labels: without time stamps, scorings of different length are refused.
     """
     first = max(given, key=lambda one: np.size(one.y_true))
-    same = [one for one in given if _same_points(one, first)]
-    if len(same) == len(given):
+    other = next((one for one in given if not _same_points(one, first)), None)
+    if other is None:
         return [replace(one, y_true=first.y_true, times=first.times) for one in given]
-    other = next(one for one in given if not _same_points(one, first))
     if any(one.times is None for one in given):
         raise _refusal(first, other)
-    stamps = np.unique(np.concatenate([one.times.stamps for one in given if one.times is not None]))
-    places = [np.searchsorted(stamps, one.times.stamps) for one in given if one.times is not None]
+    clocks: list[Times] = [one.times for one in given]
+    stamps, firsts = np.unique(np.concatenate([clock.stamps for clock in clocks]), return_index=True)
+    places = [np.searchsorted(stamps, clock.stamps) for clock in clocks]
     labels = np.full(len(stamps), -1, np.int8)
     for one, at in zip(given, places, strict=True):
         own = np.asarray(one.y_true)
         if np.any((labels[at] >= 0) & (labels[at] != own)):
-            raise _refusal(first, one)
+            raise different(one.series, given[0].detector, one.detector)
         labels[at] = own
-    whole = next((one for one in given if one.times is not None and len(one.times) == len(stamps)), None)
-    times = _all_times(given) if whole is None else whole.times
-    values = None if whole is None else whole.values
+    whole = next((one for one in given if len(one.times) == len(stamps)), None)
+    if whole is None:  # the time stamps of all, in the form in which they came
+        written = np.concatenate([np.asarray(clock.given) for clock in clocks])[firsts]
+        times, values = replace(clocks[0], stamps=stamps, given=written), None
+    else:
+        times, values = whole.times, whole.values
     return [
         replace(_placed(one, at, len(stamps)), y_true=labels, times=times, values=values)
         for one, at in zip(given, places, strict=True)
@@ -154,30 +155,31 @@ def _same_points(one: Given, other: Given) -> bool:
 
 
 def _refusal(one: Given, other: Given) -> InvalidInputError:
-    on = f" on series {one.series!r}" if one.series else ""
     counts = [np.size(given.y_true) for given in (one, other)]
-    if counts[0] != counts[1]:
-        return InvalidInputError(
-            f"detectors {one.detector!r} and {other.detector!r} have {counts[0]} and {counts[1]} points{on}: give time "
-            "stamps (time=), by which they are aligned, or the same rows for both, with NaN where there is no score; "
-            "te.align puts scores of windows on points"
-        )
+    if counts[0] == counts[1]:
+        return different(one.series, one.detector, other.detector)
+    on = f" on series {one.series!r}" if one.series else ""
     return InvalidInputError(
-        f"detectors {one.detector!r} and {other.detector!r} have different labels{on}: all scorings of a series need "
-        "the same rows in the same order, with NaN where there is no score; different series need different names"
+        f"detectors {one.detector!r} and {other.detector!r} have {counts[0]} and {counts[1]} points{on}: give time "
+        f"stamps ({hint('time=', '--time')}), by which they are aligned, or the same rows for both, with NaN where "
+        "there is no score; te.align puts scores of windows on points"
     )
 
 
-def _all_times(given: Sequence[Given]) -> Times:
-    """Return the time stamps of all points, in the form in which they came."""
-    known = [one.times for one in given if one.times is not None]
-    stamps, at = np.unique(np.concatenate([times.stamps for times in known]), return_index=True)
-    return replace(known[0], stamps=stamps, given=np.concatenate([np.asarray(times.given) for times in known])[at])
+def different(series: str, one: str, other: str) -> InvalidInputError:
+    """Build the error of two detectors that do not agree on what there is to find in a series."""
+    on = f" on series {series!r}" if series else ""
+    return InvalidInputError(
+        f"detectors {one!r} and {other!r} have different labels{on}, or different time stamps: all scorings of a "
+        "series need the same rows in the same order, with NaN where there is no score; different series need "
+        "different names"
+    )
 
 
 def _placed(one: Given, at: Any, n: int) -> Given:
     """Put the scores on their places among n points."""
     own = numbers_with_gaps(one.y_score, "y_score", "a one-dimensional sequence of numbers")
+    same_length(np.asarray(one.y_true), own, "y_score")
     scores = np.full(n, np.nan, own.dtype if own.dtype.kind == "f" else np.float64)
     scores[at] = own
     ignore = one.ignore

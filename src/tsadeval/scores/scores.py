@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Result, Row, plain
 from tsadeval.core.setting import Missing
@@ -18,7 +21,7 @@ from tsadeval.core.times import Times, read_moments
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
 from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
-from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored
+from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, different
 from tsadeval.scores.tabular import two_scorings
 from tsadeval.tables.files import skipped_stores
 
@@ -53,7 +56,7 @@ class Scores:
         detector. Tuples (series, detector, y_true, y_score). The store of `te.detect`, or a result.
     y_true : array, mapping, path or frame, optional
         The labels; by series where there are several. A file, folder or table of labels elsewhere is joined by the
-        names of the series, and by time stamps where both have them.
+        names of the series (columns of `by`, or the names of files), and by time stamps where both have them.
     X : array or mapping, optional
         The series that fitted models are asked for scores of; by series where there are several.
     label, score : str, default="label" and "score"
@@ -74,7 +77,7 @@ class Scores:
         Points or intervals of time that are not judged.
     fit : path, mapping or array, optional
         Scores of another part, from which rules without labels take their threshold: detector, or (series, detector),
-        to scores; or a file with the same columns.
+        to scores; or a file, folder or table with the same columns.
     missing : {"skip", "error", "ignore", "no alarm", "worst"}, default="skip"
         What to do with points without a score, as for `te.evaluate`.
     one_series, shared : bool, default=False
@@ -112,13 +115,14 @@ class Scores:
         """Return the same scores, read with some other options."""
         if not reading:
             return self
-        given, options = self._source, Options.of(reading)
-        if isinstance(given.scores, Iterator):  # which was read into a list
-            given = given._replace(scores=self._shards.shards[0].entries)
-        changed = {name: getattr(options, name) for name in Options.names(reading)}
+        source = self._source._replace(options=Options.of(reading, self.options))
+        if isinstance(source.scores, Iterator):  # which was read into a list
+            source = source._replace(scores=self._shards.shards[0].entries)
+        return self._with(_source=source, _shards=find_shards(source))
+
+    def _with(self, **changed: Any) -> Scores:
         found = object.__new__(Scores)
-        found._source = given._replace(options=replace(given.options, **changed))
-        found._changes, found._shards = self._changes, find_shards(found._source)
+        found.__dict__.update({"_source": self._source, "_shards": self._shards, "_changes": self._changes, **changed})
         return found
 
     @property
@@ -136,53 +140,57 @@ class Scores:
     def read(self, *, together: bool = True) -> Iterator[Scored | LeftOut]:
         """Every scoring, and in its place what cannot be used; each time from the source.
 
-        All detectors of a series must have the same labels, unless they are not judged `together`.
+        All detectors of a series must have the same labels and time stamps, and something must be usable, unless they
+        are not judged `together`. What is known of them is then remembered, so that nothing is read again for it.
         """
+        known = _Known()
         seen: dict[tuple[str, str], str] = {}
         truths: dict[str, tuple[str, bytes]] = {}
-        for shard in self._shards.shards:
-            for found in shard.read():
-                one = self._changed(found)
-                if one is None:
-                    continue
-                name = one.series, one.detector
-                if any(name):
-                    if name in seen:
-                        raise two_scorings(*name, seen[name], one.place)
-                    seen[name] = one.place
-                scored = one if isinstance(one, LeftOut) else one.scored(self.missing)
-                if isinstance(scored, LeftOut):
-                    if self.options.strict or (self.missing == "error" and scored.detector):
-                        raise InvalidInputError(str(scored))
-                    yield scored
-                    continue
-                if together:
-                    digest = _truth(scored.given)
-                    other, known = truths.setdefault(one.series, (one.detector, digest))
-                    if digest != known:
-                        raise _different(one.series, other, one.detector)
-                yield scored
+        found: Iterator[Given | LeftOut] = self._read_shards(together=together)
+        for change in self._changes:
+            found = filter(None, map(change, found))
+        for one in found:
+            name = one.series, one.detector
+            if any(name):
+                if name in seen:
+                    raise two_scorings(*name, seen[name], one.place)
+                seen[name] = one.place
+            scored = one if isinstance(one, LeftOut) else one.scored(self.missing)
+            if isinstance(scored, LeftOut):
+                if self.options.strict or (self.missing == "error" and scored.detector):
+                    raise InvalidInputError(str(scored))
+            elif together:
+                digest = _truth(scored.given)
+                other, first = truths.setdefault(one.series, (one.detector, digest))
+                if digest != first:
+                    raise different(one.series, other, one.detector)
+            known.add(scored)
+            yield scored
         if self._shards.columns is not None:
             self._shards.columns.check()
+        if together:
+            known.check()
+            self.__dict__.setdefault("_summary", known)
 
-    def _changed(self, one: Given | LeftOut | None) -> Given | LeftOut | None:
-        for change in self._changes:
-            if one is not None:
-                one = change(one)
-        return one
+    def _read_shards(self, *, together: bool) -> Iterator[Given | LeftOut]:
+        """Read the shards, together those that are known to have the same series."""
+        groups: dict[Any, list[Any]] = {}
+        for shard in self._shards.shards:
+            groups.setdefault(shard if shard.series is None or not together else shard.series, []).append(shard)
+        for shards in groups.values():
+            if len(shards) == 1:
+                yield from shards[0].read()
+            else:
+                yield from self._shards.companions.join(chain.from_iterable(shard.parts() for shard in shards))
 
     def __iter__(self) -> Iterator[Scored]:
         return (one for one in self.read() if isinstance(one, Scored))
 
     def by_series(self) -> Iterator[SeriesScores]:
         """All detectors of each series together."""
-        groups: dict[str, dict[str, Scored]] = {}
-        for one in self.collect(self.read()):
-            if isinstance(one, Scored):
-                groups.setdefault(one.series, {})[one.detector] = one
-        for name, detectors in groups.items():
-            first = next(iter(detectors.values())).given
-            yield SeriesScores(name, first.y_true, first.times, first.values, detectors)
+        for name, found in grouped((one.series, one) for one in self).items():
+            first = found[0].given
+            yield SeriesScores(name, first.y_true, first.times, first.values, {one.detector: one for one in found})
 
     @cached_property
     def repeatable(self) -> bool:
@@ -193,7 +201,9 @@ class Scores:
 
     @cached_property
     def _summary(self) -> _Known:
-        return _Known.of(self.read())
+        deque(self.read(), maxlen=0)
+        found: _Known = self.__dict__["_summary"]
+        return found
 
     @property
     def series(self) -> list[str]:
@@ -224,8 +234,7 @@ class Scores:
     @property
     def notes(self) -> list[str]:
         """How incidents and files were read, and what did not fit, a line each."""
-        whole = not any(not one.series for one in self._summary.left_out)
-        return self.said(whole=whole)
+        return self.said(whole=all(one.series for one in self.lost))
 
     def said(self, *, whole: bool = True) -> list[str]:
         """Return how incidents and files were read so far; with `whole` also what was never asked for."""
@@ -266,29 +275,46 @@ class Scores:
         return self._summary.count
 
     def __repr__(self) -> str:
-        if len(self._shards.shards) > _FILES and "_summary" not in self.__dict__:
-            return f"{len(self._shards.shards)} files, which are read when they are needed"
+        if "_summary" not in self.__dict__:
+            if not self.repeatable:
+                return "scorings of an iterator, not read yet"
+            if len(self._shards.shards) > _FILES:
+                return f"{len(self._shards.shards)} files, not read yet: what is in them is said once they are"
         return "\n".join([*self._summary.lines(), *self.notes])
 
     # Parts of it.
 
-    def _with(self, change: Change) -> Scores:
-        found = object.__new__(Scores)
-        found._source, found._shards, found._changes = self._source, self._shards, (*self._changes, change)
-        return found
+    def _then(self, change: Change) -> Scores:
+        return self._with(_changes=(*self._changes, change))
+
+    def _check_names(self, what: str, given: Iterable[str] | None) -> list[str] | None:
+        """Return a list of names, after a check that they are here; an iterator is not read for it."""
+        if given is None:
+            return None
+        names = [given] if isinstance(given, str) else list(given)
+        asked = [name for name in names if name and self.repeatable]  # "" is a series without a name
+        known = list(filter(None, self._summary.names[what])) if asked else []
+        for name in asked:
+            if name not in known:
+                raise UnknownNameError(f"no {what} {name!r} here: {did_you_mean(str(name), known)}")
+        return names
 
     def __getitem__(self, series: str) -> Scores:
-        if series not in self.series:
-            raise UnknownNameError(f"no series {series!r} here: {did_you_mean(series, self.series)}")
         return self.select(series=[series])
 
-    def select(self, *, series: Container[str] | None = None, detectors: Container[str] | None = None) -> Scores:
-        """Return the scorings of some series, of some detectors, or both."""
-        return self._with(_Select(series, detectors))
+    def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Scores:
+        """Return the scorings of some series, of some detectors, or both; names that are not here are refused."""
+        wanted = {"series": self._check_names("series", series), "detector": self._check_names("detector", detectors)}
+        return self._then(
+            partial(_select, wanted={what: {*names} for what, names in wanted.items() if names is not None})
+        )
 
     def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
-        """Return the same with other names; those that are not named stay."""
-        return self._with(_Rename(series or {}, detectors or {}))
+        """Return the same with other names; those that are not named stay, and those that are not here are refused."""
+        names = {"series": series or {}, "detector": detectors or {}}
+        for what, given in names.items():
+            self._check_names(what, given)
+        return self._then(partial(_rename, names=names))
 
     def split(
         self, *, share: float | None = None, at: Any = None, series: Iterable[str] | None = None
@@ -300,28 +326,22 @@ class Scores:
         if [share, at, series].count(None) != 2:
             raise InvalidParameterError("split takes one of share=, at= and series=")
         if series is not None:
-            names = list(series)
-            return self.select(series=names), self.select(series=[one for one in self.series if one not in names])
+            first = self.select(series=series)
+            names = self._check_names("series", series) or []
+            return first, self.select(series=[one for one in self.series if one not in names])
         if share is not None and not 0 < share < 1:
             raise InvalidParameterError(f"share must be between 0 and 1, but is {share!r}")
-        return self._with(_Part(share, at, first=True)), self._with(_Part(share, at, first=False))
+        early, late = (self._then(partial(_part, share=share, at=at, first=first)) for first in (True, False))
+        return early, late
 
-    def left_out_lines(self, *, every: bool = False) -> list[str]:
-        """Return what was left out, a line for each reason; with `every` also detectors without any score."""
-        return causes([one for one in self._summary.left_out if every or one.reason != NO_SCORE])
+    def left_out_lines(self) -> list[str]:
+        """Return what was left out, but for detectors without any score, a line for each reason."""
+        return causes([one for one in self._summary.left_out if one.reason != NO_SCORE])
 
     def warn(self) -> None:
         """Warn of what was left out."""
         for line in self.left_out_lines():
             warn(f"left out: {line}", InputWarning)
-
-    def collect(self, read: Iterable[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
-        """Pass on what is read, and remember its facts, so that nothing need be read again for them."""
-        summary = _Known()
-        for one in read:
-            summary.add(one)
-            yield one
-        self.__dict__.setdefault("_summary", summary)
 
 
 def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpack[Reading]) -> Scores:
@@ -341,79 +361,46 @@ def _truth(given: Given) -> bytes:
     return hashlib.sha256(labels + stamps).digest()
 
 
-def _different(series: str, one: str, other: str) -> InvalidInputError:
-    on = f" on series {series!r}" if series else ""
-    return InvalidInputError(
-        f"detectors {one!r} and {other!r} have different labels or time stamps{on}: all scorings of a series need the "
-        "same rows in the same order, with NaN where there is no score; different series need different names"
-    )
+def _select(one: Given | LeftOut, wanted: Mapping[str, Container[str]]) -> Given | LeftOut | None:
+    return one if all(getattr(one, what) in names for what, names in wanted.items()) else None
 
 
-@dataclass(frozen=True)
-class _Select:
-    series: Container[str] | None
-    detectors: Container[str] | None
-
-    def __call__(self, one: Given | LeftOut) -> Given | LeftOut | None:
-        here = self.series is None or one.series in self.series
-        return one if here and (self.detectors is None or one.detector in self.detectors) else None
+def _rename(one: Given | LeftOut, names: Mapping[str, Mapping[str, str]]) -> Given | LeftOut:
+    series, detector = (own.get(getattr(one, what), getattr(one, what)) for what, own in names.items())
+    if isinstance(one, LeftOut):
+        return one._replace(series=series, detector=detector)
+    return replace(one, series=series, detector=detector)
 
 
-@dataclass(frozen=True)
-class _Rename:
-    series: Mapping[str, str]
-    detectors: Mapping[str, str]
-
-    def __call__(self, one: Given | LeftOut) -> Given | LeftOut:
-        series = self.series.get(one.series, one.series)
-        detector = self.detectors.get(one.detector, one.detector)
-        if isinstance(one, LeftOut):
-            return one._replace(series=series, detector=detector)
-        return replace(one, series=series, detector=detector)
-
-
-@dataclass(frozen=True)
-class _Part:
-    share: float | None
-    at: Any
-    first: bool
-
-    def __call__(self, one: Given | LeftOut) -> Given | LeftOut:
-        if isinstance(one, LeftOut):
-            return one
-        n = np.size(one.y_true)
-        if self.share is not None:
-            before = np.arange(n) < round(self.share * n)
-        elif one.times is None:
-            return LeftOut(one.series, one.detector, one.place, "at= is a moment, and there are no time stamps")
-        else:
-            before = one.times.stamps < read_moments([self.at], one.times, "at")[0]
-        mask = before if self.first else ~before
-        if not mask.any():
-            return LeftOut(one.series, one.detector, one.place, "no point of it is in this part")
-        return one.at_points(mask)
+def _part(one: Given | LeftOut, share: float | None, at: Any, *, first: bool) -> Given | LeftOut:
+    if isinstance(one, LeftOut):
+        return one
+    n = np.size(one.y_true)
+    if share is not None:
+        before = np.arange(n) < round(share * n)
+    elif one.times is None:
+        return one.left_out("at= is a moment, and there are no time stamps")
+    else:
+        before = one.times.stamps < read_moments([at], one.times, "at")[0]
+    mask = before if first else ~before
+    return one.at_points(mask) if mask.any() else one.left_out("no point of it is in this part")
 
 
 class _Known:
     """What is known of scorings that were read."""
 
     def __init__(self) -> None:
+        self.names: dict[str, dict[str, None]] = {"series": {}, "detector": {}}  # also of what is left out
         self.series: dict[str, Row] = {}
         self.detectors: dict[str, None] = {}
         self.left_out: list[LeftOut] = []
-        self.missing: dict[str, int] = {}  # scores, by detector
+        self.missing = Counter[str]()  # scores, by detector
         self.count = 0
-
-    @classmethod
-    def of(cls, read: Iterable[Scored | LeftOut]) -> _Known:
-        """Read everything once."""
-        found = cls()
-        for one in read:
-            found.add(one)
-        return found
 
     def add(self, one: Scored | LeftOut) -> None:
         """Take in a scoring, or what is left out."""
+        for what, names in self.names.items():
+            names[getattr(one, what)] = None
         if isinstance(one, LeftOut):
             self.left_out.append(one)
             if one.detector and one.reason == NO_SCORE:
@@ -421,8 +408,7 @@ class _Known:
             return
         self.count += 1
         self.detectors[one.detector] = None
-        if one.missing:
-            self.missing[one.detector] = self.missing.get(one.detector, 0) + one.missing
+        self.missing[one.detector] += one.missing
         if one.series in self.series:
             return
         given, setting = one.given, one.scoring.setting
@@ -436,6 +422,15 @@ class _Known:
             row |= {"start": times.at(0), "end": times.at(len(times) - 1), "step": times.step / 1e9, "gaps": gaps}
         self.series[one.series] = row
 
+    def check(self) -> None:
+        """Refuse scores of which nothing can be used."""
+        if self.count:
+            return
+        if self.left_out and all(one.reason == NO_SCORE for one in self.left_out):
+            raise InvalidInputError("no detector has a score on any series: there is nothing to judge")
+        why = [one for one in self.left_out if one.reason != NO_SCORE]
+        raise InvalidInputError("; ".join(causes(why)) or "scores is empty: there is no series to judge")
+
     def lines(self) -> list[str]:
         """Return what was understood, a line each."""
         rows = list(self.series.values())
@@ -448,9 +443,9 @@ class _Known:
         lines.append(f"labels: {_count(total['events'], 'event')}{on}")
         if total["ignored_points"]:
             lines.append(f"not judged: {_count(total['ignored_points'], 'point')}")
-        if self.missing:
-            shown = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items()]
-            lines.append(f"missing: {', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}")
+        missing = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items() if count]
+        if missing:
+            lines.append(f"missing: {', '.join(missing[:_SHOWN])}{', ...' * (len(missing) > _SHOWN)}")
         return lines + [f"left out: {line}" for line in causes(self.left_out)]
 
 
@@ -468,11 +463,8 @@ def _times(rows: Sequence[Row]) -> str:
 
 def causes(left_out: Sequence[LeftOut]) -> list[str]:
     """Return what was left out, a line for each reason."""
-    places: dict[str, list[str]] = {}
-    for one in left_out:
-        places.setdefault(one.reason, []).append(one.name)
     lines = []
-    for reason, names in places.items():
+    for reason, names in grouped((one.reason, one.name) for one in left_out).items():
         more = f" and {len(names) - 2} more" if len(names) > 3 else ""
         shown = "; ".join(filter(None, names[:2] if more else names)) + more
         lines.append(f"{shown}: {reason}" if shown else reason)

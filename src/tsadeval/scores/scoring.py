@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +9,12 @@ import numpy as np
 
 from tsadeval.core.arrays import checked_scores, numbers_with_gaps, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
+from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.setting import MISSING, Missing, Setting, is_spans
 from tsadeval.core.times import Times, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.incidents.placement import Fitting, Laid, lay
+from tsadeval.errors import InvalidInputError
+from tsadeval.incidents.placement import INSIDE, lay
+from tsadeval.incidents.reader import Asked
 
 
 def observe(
@@ -32,9 +33,7 @@ def observe(
 
     `in_place` keeps points without a score at the beginning and the end, so that positions are those of the arrays.
     """
-    if missing not in MISSING:
-        known = ", ".join(map(repr, MISSING))
-        raise InvalidParameterError(f"missing must be one of {known}, but is {missing!r}")
+    check_parameters("evaluate", {"missing": OneOf(MISSING)}, {"missing": missing})
     if times is None and has_dates(y_true):
         times = y_true.index
     gaps = None
@@ -42,14 +41,11 @@ def observe(
         same_index(y_true, y_score, "y_score")
         y_score, gaps = below_all(y_score)
     count = 0 if gaps is None else int(np.count_nonzero(gaps))
-    idle = 0
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
     if not is_spans(ignore):
         same_index(y_true, ignore, "ignore")
-    skipped = None
-    if ignore is not None:
-        skipped, idle = ignored_points(ignore, scoring.n, stamps)
+    skipped, idle = (None, 0) if ignore is None else ignored_points(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
@@ -106,15 +102,12 @@ def _next_below(scores: Any) -> Any:
 
 def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Setting]:
     """Return the points of a slice alone."""
-    start, stop, _ = inside.indices(scoring.n)
-    if stop - start == scoring.n:
+    if len(range(*inside.indices(scoring.n))) == scoring.n:
         return scoring, setting
     given = None if scoring.given is None else scoring.given.mask[inside]
     times = setting.times
     if times is not None:
-        kept = np.zeros(scoring.n, np.bool_)
-        kept[inside] = True
-        times = times.at_points(kept)
+        times = replace(times, stamps=times.stamps[inside], given=times.given[inside])
     ignored = None if setting.ignored is None else setting.ignored[inside]
     found = Scoring.of(scoring.truth.mask[inside], scoring.raw[inside], given)
     return found, replace(setting, times=times, ignored=ignored)
@@ -133,17 +126,9 @@ def ignored_points(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
-    try:
-        laid = covered(ignore, times)
-    except InvalidInputError as error:  # in the words of the caller
-        raise InvalidInputError(re.sub("^incidents", "ignore", str(error))) from None
+    laid = lay(ignore, times, INSIDE, asked=Asked(name="ignore"))
     # Of a list for all parts of a series some will lie elsewhere; if all do, the list is that of another time.
     return laid.labels.view(np.bool_), 0 if len(laid.rows) else laid.away + laid.dropped
-
-
-def covered(spans: Any, times: Any) -> Laid:
-    """Return the points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
-    return lay(spans, times, Fitting("merge", "clip", "drop"))
 
 
 def _mask_ignored(scoring: Scoring, setting: Setting) -> Scoring:

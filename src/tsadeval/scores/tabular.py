@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
+from tsadeval.core.messages import named
 from tsadeval.core.names import printable
 from tsadeval.core.times import Named, Times, read_times
 from tsadeval.errors import InvalidInputError, hint, warn
-from tsadeval.scores.companions import Companions, PerSeries
+from tsadeval.scores.companions import Companions
 from tsadeval.scores.options import LABEL, SCORE, Options
-from tsadeval.scores.scored import Given, LeftOut, align
+from tsadeval.scores.scored import Given, LeftOut
 from tsadeval.tables.columns import Array, is_numeric, python_values
 from tsadeval.tables.files import FoundFile
 from tsadeval.tables.one_series import check_one_series
@@ -137,7 +138,7 @@ class ScoreColumns:
 
     def of(self, table: Table, taken: set[str]) -> list[str]:
         """Those that a table has; all, where it has none, so that reading it is refused with a reason."""
-        have = [name for name in self._names if _is_there(table, name, taken)]
+        have = [one for one in self._names if one in table or (is_pattern(one) and _numeric(table, one, taken))]
         if not have or len(have) == len(self._names):
             self._files += [table.source] * bool(have)
             return self._names
@@ -151,30 +152,25 @@ class ScoreColumns:
     def absent(self, name: str) -> str:
         """Return what to say of a column that a file lacks."""
         known = [column for column in self._columns if column not in self._names]
-        return f"no column {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
+        what = "column of numbers matches" if is_pattern(name) else "column"
+        return f"no {what} {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
 
     def check(self) -> None:
         """After the last file: refuse a name that none has, and say which files lack some."""
         for name, files in self._lacking.items():
             if len(files) == len(self._files):
-                where = files[0] if len(files) == 1 else f"{len(files)} files"
-                what = "column of numbers matches" if is_pattern(name) else "column"
-                known = [column for column in self._columns if column not in self._names]
                 raise InvalidInputError(
-                    f"{where}: no {what} {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
+                    f"{files[0] if len(files) == 1 else f'{len(files)} files'}: {self.absent(name)}"
                 )
         for name, files in self._lacking.items():
-            shown = ", ".join(files[:5]) + (f", ... ({len(files)} files)" if len(files) > 5 else "")
-            warn(f"{shown}: no column {printable(name)!r} for the scores, so no value of {printable(name)} there")
+            warn(
+                f"{named(files)}: no column {printable(name)!r} for the scores, so no value of {printable(name)} there"
+            )
 
 
 def is_pattern(name: str) -> bool:
     """Return True if a name of columns has wildcards."""
     return any(mark in name for mark in "*?[")
-
-
-def _is_there(table: Table, name: str, taken: set[str]) -> bool:
-    return name in table or (is_pattern(name) and bool(_numeric(table, name, taken)))
 
 
 def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[str, str]:
@@ -197,8 +193,9 @@ def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[s
 
 def _numeric(table: Table, pattern: str, taken: set[str]) -> list[str]:
     """Columns of numbers that match, are not used otherwise and do not say where in time a row is."""
-    matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
-    return [name for name in matching if not _is_position(table, name) and is_numeric(table.columns[name])]
+    used = {*taken, *table.index}
+    matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in used]
+    return [name for name in matching if name.lower() not in TIMES | POSITIONS and is_numeric(table.columns[name])]
 
 
 def _refuse_default(table: Table, taken: set[str]) -> None:
@@ -215,7 +212,7 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
 
 def _refuse_no_labels(table: Table) -> None:
     """There is no column of labels by the default name: say which may be meant, and how to name it."""
-    binary = [name for name in _numeric(table, "*", set()) if _is_binary(table, name)]
+    binary = [name for name in _numeric(table, "*", set()) if np.isin(table.numbers(name), (0, 1)).all()]
     if binary:
         shown = ", ".join(map(printable, binary[:SHOWN]))
         raise InvalidInputError(
@@ -224,32 +221,32 @@ def _refuse_no_labels(table: Table) -> None:
         )
 
 
-def _is_binary(table: Table, name: str) -> bool:
-    values = table.numbers(name)
-    return bool(np.isin(values, (0, 1)).all())
-
-
-def _is_position(table: Table, name: str) -> bool:
-    """Return True if a column holds times or row numbers."""
-    return name.lower() in TIMES | POSITIONS or name in table.index
-
-
 _Keys = tuple[list[str], str]  # what the columns `by` hold, and the column of scores
+
+
+def path_names(file: FoundFile | None, options: Options, by_folder: bool = False) -> tuple[str, str]:
+    """Return the names of series and detector that a file has by its path, of which columns may have taken a part.
+
+    With `by_folder` the first folder is the detector.
+    """
+    if file is None or file.path == STDIN:
+        return "", ""
+    if by_folder and file.folder:
+        return file.below, file.folder.partition("/")[0]
+    parts = {"folder": file.folder, "file": file.stem}
+    return "/".join(part for name, part in parts.items() if part and name not in options.columns), ""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableShard:
-    """A table or a file of one, which is read when its scorings are asked for.
-
-    With `by_folder` the first folder of a file is its detector.
-    """
+    """A table or a file of one, which is read when its scorings are asked for."""
 
     source: Any
     options: Options
     companions: Companions
     columns: ScoreColumns
     file: FoundFile | None = None
-    by_folder: bool = False
+    path_names: tuple[str, str] = ("", "")  # of series and detector, where no column has them
 
     @property
     def of_file(self) -> dict[str, str]:
@@ -258,19 +255,24 @@ class TableShard:
         return {} if file is None or file.path == STDIN else {"file": file.stem, "folder": file.folder}
 
     @property
-    def _path_names(self) -> tuple[str, str]:
-        """The names of series and detector where no column has them."""
-        file = self.file
-        if file is None or file.path == STDIN:
-            return "", ""
-        if self.by_folder and file.folder:
-            return file.below, file.folder.partition("/")[0]
-        return "/".join(filter(None, [file.folder, file.stem])), ""
+    def series(self) -> str | None:
+        """The name of the series as far as it is known without reading, so that others of it are read with this one.
+
+        Of files that are a detector each, all may have the same series. None: columns will say it.
+        """
+        columns = self.options.series_columns
+        if self.options.named_by == "file" and any(name not in self.of_file for name in columns):
+            return ""
+        names = [self.of_file.get(name) for name in columns]
+        return None if None in names else "/".join(filter(None, names)) or self.path_names[0]
+
+    def table(self) -> Table:
+        """Read the table."""
+        return read_table(self.source, text=self.options.columns, max_bytes=self.options.max_bytes)
 
     def names(self) -> list[_Keys]:
         """Return what the columns `by` hold, and the column of scores, for every scoring."""
-        options = self.options
-        table = read_table(self.source, text=options.columns, max_bytes=options.max_bytes)
+        options, table = self.options, self.table()
         given = self._from_path(table)
         by = [table.name(name, "to group by") for name in options.columns if name not in given]
         groups = [{**given, **dict(zip(by, values, strict=True))} for values in Groups(table, by).names]
@@ -284,10 +286,6 @@ class TableShard:
         """Return what the path says in place of columns."""
         return {name: self.of_file[name] for name in self.options.columns if name in self.of_file and name not in table}
 
-    def _of_series(self, keys: Mapping[str, str]) -> dict[str, str]:
-        """Return the values that tell a series from others."""
-        return {name: value for name, value in keys.items() if name != self.options.named_by}
-
     def names_of(self, keys: Mapping[str, str]) -> tuple[str, str]:
         """Return the names of series and detector that the columns `by` give; empty where there are no such columns."""
         by = self.options.named_by
@@ -295,31 +293,18 @@ class TableShard:
 
     def read(self) -> Iterator[Given | LeftOut]:
         """Every scoring in the table, with its detectors on the same points; what is wrong with one is its own."""
-        groups: dict[str, list[Given]] = {}
-        for one in self.parts():
-            if isinstance(one, LeftOut):
-                yield one
-            else:
-                groups.setdefault(one.series, []).append(one)
-        for given in groups.values():
-            keys = self._of_series(given[0].keys)
-            try:
-                yield from self.companions.complete(align(given), self.of_file.get("file", ""), keys)
-            except InvalidInputError as error:
-                yield from (one.left_out(str(error)) for one in given)
+        return self.companions.join(self.parts())
 
     def parts(self) -> Iterator[Given | LeftOut]:
         """Every scoring as the rows have it; one entry where the table cannot be read."""
-        options = self.options
         try:
-            table = read_table(self.source, text=options.columns, max_bytes=options.max_bytes)
-            yield from list(self._scorings(table))
+            yield from list(self._scorings(self.table()))
         except (InvalidInputError, OSError) as error:
             yield LeftOut("", "", str(self.source), str(error))
 
     def _scorings(self, table: Table) -> Iterator[Given | LeftOut]:
         options = self.options
-        label = options.label if self.companions.incidents is None and self.companions.labels is None else None
+        label = None if self.companions.bring_labels else options.label
         time = options.time if isinstance(options.time, str) else _index_of_times(table, options)
         values = options.values if isinstance(options.values, str) else None
         given = self._from_path(table)
@@ -328,43 +313,33 @@ class TableShard:
         parts = scorings(
             table, label=label, score=scores, by=by, time=time, values=values, one_series=options.one_series
         )
-        lookups = {name: PerSeries(name, getattr(options, name), ()) for name in ("time", "values")}
         several = len(options.score) > 1 or options.score[0] not in table
         seen: set[tuple[str, str]] = set()
         clocks: dict[int, Times] = {}  # columns of scores of one group share their time stamps
         for part in parts:
             keys = {name: given[name] if name in given else part.keys[name] for name in options.columns}
-            series, detector = self._names(keys, part.score, several)
+            series, detector = (
+                own or of_path for own, of_path in zip(self.names_of(keys), self.path_names, strict=True)
+            )
+            if several or not detector:
+                detector = "/".join(filter(None, [detector, part.score]))
             if (series, detector) in seen:
                 raise two_scorings(series, detector, table.source)
             seen.add((series, detector))
-            self.companions.ask(self._of_series(keys), self.of_file.get("file", ""))
+            about: dict[str, Any] = {
+                "place": table.source,
+                "keys": keys,
+                "column": part.score,
+                "file": self.of_file.get("file", ""),
+            }
+            one = Given(series, detector, part.labels, part.scores, values=part.values, **about)
+            self.companions.ask(one)
             try:
                 if part.times is not None and id(part.times) not in clocks:
                     clocks[id(part.times)] = _stamps(table, str(time), part, by)
-                clock = clocks.get(id(part.times))
-                if time is None and (stamps := lookups["time"].of(series)) is not None:
-                    clock = read_times(stamps, n=len(part.scores), name="time")
-                yield Given(
-                    series,
-                    detector,
-                    part.labels,
-                    part.scores,
-                    clock,
-                    values=lookups["values"].of(series) if values is None else part.values,
-                    fit=self.companions.fit_of(keys, series, detector, part.score),
-                    place=table.source,
-                    keys=keys,
-                    column=part.score,
-                )
+                yield replace(one, times=clocks.get(id(part.times)))
             except InvalidInputError as error:
-                name = ", ".join(map(printable, (table.source, *keys.values(), part.score)))
-                yield LeftOut(series, detector, table.source, str(error), name, tuple(keys.items()), part.score)
-
-    def _names(self, keys: Mapping[str, str], score: str, several: bool) -> tuple[str, str]:
-        """Return the names of a series and its detector."""
-        series, detector = (own or of_path for own, of_path in zip(self.names_of(keys), self._path_names, strict=True))
-        return series, "/".join(filter(None, [detector, score])) if several or not detector else detector
+                yield one.left_out(str(error))
 
 
 def two_scorings(series: str, detector: str, *places: str) -> InvalidInputError:
@@ -385,10 +360,8 @@ def _index_of_times(table: Table, options: Options) -> str | None:
         return None
     (name,) = table.index
     column = table.columns[name]
-    if getattr(getattr(column, "dtype", None), "kind", "") != "M":
-        return None
-    usable = column.is_unique and column.is_monotonic_increasing and not column.hasnans
-    return name if usable else None
+    dates = getattr(getattr(column, "dtype", None), "kind", "") == "M"
+    return name if dates and column.is_unique and column.is_monotonic_increasing and not column.hasnans else None
 
 
 def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str]) -> Times:

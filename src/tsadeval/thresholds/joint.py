@@ -11,7 +11,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.scores.options import Options, Reading
+from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import Scored
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.scores.scoring import observe
@@ -21,19 +21,13 @@ def read_scorings(y_true: Any, y_score: Any, times: Any, reading: Reading) -> li
     """Read labels and scores of a series, mappings of those of several, or (without `y_score`) what te.Scores takes."""
     if times is not None:
         reading = {**reading, "time": times}
-    if y_score is None:
-        return [one.scoring for one in of_one_detector(as_scores(y_true, **reading))]
-    if isinstance(y_true, Mapping):
-        return [one.scoring for one in of_one_detector(_several(y_true, y_score, reading))]
-    given = Options.of(reading)
-    return [observe(y_true, y_score, times=given.time, ignore=given.ignore, missing=given.missing)]
+    scores = as_scores(y_true, **reading) if y_score is None else _of_arrays(y_true, y_score, reading)
+    return [one.scoring for one in of_one_detector(scores)]
 
 
 def of_one_detector(scores: Scores) -> list[Scored]:
     """Read all scorings, which must be those of one detector; warn of what is left out."""
-    found = [one for one in scores.collect(scores.read()) if isinstance(one, Scored)]
-    if not found:
-        raise InvalidInputError("; ".join(scores.left_out_lines(every=True)) or "there is no series")
+    found = [one for one in scores.read() if isinstance(one, Scored)]
     if len(scores.detectors) > 1:
         raise InvalidInputError(
             f"there are several detectors ({', '.join(scores.detectors)}): select one, as in "
@@ -43,22 +37,14 @@ def of_one_detector(scores: Scores) -> list[Scored]:
     return found
 
 
-def _several(y_true: Mapping[Any, Any], y_score: Any, reading: Reading) -> Scores:
-    """Read mappings from the names of series, which must be those of the labels."""
-    if not isinstance(y_score, Mapping):
-        raise InvalidInputError("y_true has several series, so y_score must be a mapping from their names as well")
-    for name in y_true:
-        if name not in y_score:
-            raise UnknownNameError(
-                f"y_score has no series {name!r}: {did_you_mean(str(name), list(map(str, y_score)))}"
-            )
-    options: dict[str, Any] = {name: _with_texts(value) for name, value in reading.items()}
-    return as_scores(_with_texts(y_score), _with_texts(y_true), **{"strict": True, **options})
-
-
-def _with_texts(given: Any) -> Any:
-    """Name the series of a mapping by texts, as te.Scores does."""
-    return {str(name): value for name, value in given.items()} if isinstance(given, Mapping) else given
+def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> Scores:
+    """Take labels and scores of a series, or mappings from the names of series, which must be the same."""
+    names = list(map(str, y_score)) if isinstance(y_true, Mapping) and isinstance(y_score, Mapping) else []
+    for name in map(str, y_true if names else ()):
+        if name not in names:
+            raise UnknownNameError(f"y_score has no series {name!r}: {did_you_mean(name, names)}")
+    options: Reading = {"strict": True, **reading}
+    return as_scores(y_score, y_true, **options)
 
 
 def join(scorings: list[Scoring]) -> Scoring:

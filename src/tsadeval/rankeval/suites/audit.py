@@ -20,7 +20,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, warn
 from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
@@ -132,18 +132,22 @@ class AuditSuite(Suite):
 
     def _usable(self, data: Any) -> list[tuple[SeriesScores, SeriesRecord]]:
         """Read the series that have points of both classes and a detector's scores."""
-        read = self.read(data)
-        given = [(series, SeriesRecord.of(series, scores)) for scores in read for series in scores.by_series()]
+        given, lost = [], []
+        for scores in self.read(data):
+            try:
+                given += [(series, SeriesRecord.of(series, scores)) for series in scores.by_series()]
+                lost += scores.left_out_lines()
+            except InvalidInputError as error:  # nothing of this table can be used
+                lost.append(str(error))
         for name, count in Counter(series.name for series, _ in given).items():
             if count > 1:
                 raise InvalidInputError(f"two tables have a series {name!r}: rename one")
         usable = [(series, record) for series, record in given if 0 < np.mean(series.y_true) < 1]
         if not usable:
-            why = [line for scores in read for line in scores.left_out_lines()]
             words = "none with both normal and anomalous points and a detector's scores"
-            raise InvalidInputError("; ".join([f"data has {len(given)} series, but {words}", *why]))
-        for scores in read:
-            scores.warn()
+            raise InvalidInputError("; ".join([f"data has {len(given)} series, but {words}", *lost]))
+        for line in lost:
+            warn(f"left out: {line}", InputWarning)
         return usable
 
     def read(self, data: Any) -> list[Scores]:
