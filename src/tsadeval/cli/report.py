@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.options import MetricNames, Threshold, names_of, reads_scores, say, say_warnings
+from tsadeval.cli.options import MetricNames, Threshold, names_of, say, say_warnings, with_options
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
 
 
-@reads_scores
+@with_options
 def report(
     scores: Scores,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
