@@ -30,8 +30,8 @@ from tsadeval.comparison.inference import (
     rank_table,
     significance_table,
 )
-from tsadeval.comparison.statistics import Floats
-from tsadeval.core.facts import finite_mean
+from tsadeval.comparison.paired import Floats
+from tsadeval.core.facts import finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
@@ -111,9 +111,7 @@ class Comparison(Result):
     @cached_property
     def _values(self) -> dict[str, Floats]:
         """The values of each metric, series by detectors; of several seeds the mean, NaN where there is none."""
-        found: dict[tuple[str, str, str], list[float]] = {}
-        for row in self.rows:
-            found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
+        found = grouped(((row["series"], row["detector"], row["metric"]), row["value"]) for row in self.rows)
         shape = len(self.series), len(self.detectors)
         tables = {}
         for metric in self.metrics:
@@ -239,9 +237,8 @@ class Comparison(Result):
         count = f"{len(self.series)} series"
         if groups is None:
             return self._table(f"average over {count}", {"": self.series}, percent)
-        parts: dict[str, list[str]] = {}
-        for series in self.series:
-            parts.setdefault(group_of(dataset_of if groups == "dataset" else groups, series), []).append(series)
+        by = dataset_of if groups == "dataset" else groups
+        parts = grouped((group_of(by, series), series) for series in self.series)
         return self._table(f"average over {len(parts)} groups of {count}", parts, percent)
 
     def group(self, name: str, *, percent: bool = False) -> DetectorTable:

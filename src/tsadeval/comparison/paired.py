@@ -195,20 +195,17 @@ def rank_biserial(x: Any, y: Any) -> float:
     return float(np.where(d > 0, ranks, -ranks).sum() / ranks.sum())
 
 
-class PairedDifference(NamedTuple):
-    """Mean of `x - y` over the series both have, with its bootstrap interval.
+class Means(NamedTuple):
+    """Means with the ends of their bootstrap intervals, and the number of series that they are based on."""
 
-    Where a difference is infinite there is no mean, and it is NaN.
-    """
-
-    mean: float
-    low: float
-    high: float
+    mean: Any
+    low: Any
+    high: Any
     series: int
 
 
-def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> PairedDifference:
-    """By how much x is above y, series by series.
+def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
+    """By how much x is above y on average, over the series that both have; NaN where a difference is infinite.
 
     >>> found = paired_difference([0.9, 0.8, 0.7], [0.5, 0.6, 0.8])
     >>> round(found.mean, 4), found.series
@@ -217,10 +214,19 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
     check_parameters("paired_difference", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
     d = differences(x, y)
     d = d[~np.isnan(d)]
-    if not len(d) or not np.isfinite(d).all():
-        return PairedDifference(math.nan, math.nan, math.nan, len(d))
-    low, high = percentiles(bootstrap_means(d[:, None], draws, seed)[:, 0], level).tolist()
-    return PairedDifference(float(d.mean()), low, high, len(d))
+    if not np.isfinite(d).all():
+        return Means(math.nan, math.nan, math.nan, len(d))
+    found = bootstrap(d, level, draws, seed)
+    return Means(float(found.mean), float(found.low), float(found.high), len(d))
+
+
+def bootstrap(values: Floats, level: float, draws: int, seed: int) -> Means:
+    """Compute the mean of each column with its percentile bootstrap interval; NaN where there are no rows."""
+    if not len(values):
+        nothing = np.full(values.shape[1:], math.nan)
+        return Means(nothing, nothing, nothing, 0)
+    low, high = percentiles(bootstrap_means(values, draws, seed), level)
+    return Means(values.mean(axis=0), low, high, len(values))
 
 
 def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:

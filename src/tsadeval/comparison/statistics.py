@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, differences, percentiles, wilcoxon
+from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
@@ -114,17 +113,7 @@ def mean_of_known(values: Any) -> float:
     return float(known.mean()) if known.size else math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class MeanRanks:
-    """Mean ranks of detectors with bootstrap intervals over series, and the number of series they are based on."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-    series: int
-
-
-def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> MeanRanks:
+def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
     """Mean ranks over the series on which every detector has a value, with percentile bootstrap intervals.
 
     >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]])
@@ -132,12 +121,7 @@ def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int
     (array([1.333, 1.667, 3.   ]), 3)
     """
     check_parameters("mean_ranks", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
-    found = ranks(whole_rows(values))
-    if not len(found):
-        nothing = np.full(found.shape[1], math.nan)
-        return MeanRanks(nothing, nothing, nothing, 0)
-    low, high = percentiles(bootstrap_means(found, draws, seed), level)
-    return MeanRanks(found.mean(axis=0), low, high, len(found))
+    return bootstrap(ranks(whole_rows(values)), level, draws, seed)
 
 
 class WinsTiesLosses(NamedTuple):
@@ -384,13 +368,14 @@ class Ranking:
         return len(self.kept) > 1 and self.means.series > 1
 
     def groups(self, alpha: float) -> list[list[int]]:
-        """Return groups of detectors of which no two were told apart, best first."""
-        return tie_groups(self.means.mean, self.tests.same(alpha))
+        """Return groups of detectors of which no two were told apart, best first; none where there is no test."""
+        return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested else []
 
-    @property
-    def first(self) -> int:
-        """The detector with the best mean rank."""
-        return int(np.argmin(self.means.mean))
+    def alike(self, alpha: float) -> list[bool]:
+        """Say of all detectors whether they were not told apart from the one with the best mean rank."""
+        if not self.tested:
+            return [False] * self.detectors
+        return self.for_all(self.tests.same(alpha)[np.argmin(self.means.mean)].tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:
