@@ -16,7 +16,6 @@ from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be th
     leaderboard,
     rankeval,
     registries,
-    report,
     score,
 )
 
@@ -29,7 +28,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
-app.command("report")(report.report)
+app.command("report")(compare.report)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)

@@ -1,7 +1,10 @@
-"""`tsadeval compare`: compare several detectors from tables of scores."""
+"""`tsadeval compare` and `tsadeval report`: compare several detectors, as tables or as a page."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -12,6 +15,8 @@ from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
+from tsadeval.errors import InvalidInputError
+from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
 
 
@@ -48,5 +53,35 @@ def compare(
     latex = format is Format.latex
     values = found.to_latex(layout=layout, caption=caption, notes=notes) if latex else show(found, format)
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts)]))
-    if scores.left_out_lines():
+    _end(scores)
+
+
+@with_options
+def report(
+    scores: Scores,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    metrics: MetricNames = None,
+    threshold: Threshold = "best",
+    title: Annotated[str, typer.Option(help="Of the page.")] = "",
+) -> None:
+    """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
+    if output.is_dir():
+        raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
+    chosen = select_metrics(names_of(metrics) or "recommended")
+    with say_warnings():
+        page = write_report(
+            scores,
+            output,
+            metrics=chosen,
+            threshold=threshold,
+            title=title,
+            command=shlex.join(["tsadeval", *sys.argv[1:]]),
+        )
+    say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
+    typer.echo(page)
+    _end(scores)
+
+
+def _end(scores: Scores) -> None:
+    if scores.left_out_lines():  # a script must be able to tell that values are missing
         raise typer.Exit(1)

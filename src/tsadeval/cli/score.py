@@ -35,7 +35,7 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.selection import select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, evaluate
 from tsadeval.experiments.file_scores import FileScores
@@ -192,8 +192,7 @@ def score_stream(
             "--stream takes labels from a column of the files, not from --incidents, and neither --ignore nor --fit "
             "(te.labels makes labels from incidents, to be written into the files once)"
         )
-    with on_cluster(work.dask), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UndefinedMetricWarning)
+    with on_cluster(work.dask), say_warnings():  # each once for all series
         result = evaluate_stream(
             scores.given,
             metrics,
@@ -206,7 +205,6 @@ def score_stream(
             one_series=options.one_series,
             n_jobs=work.jobs,
         )
-    say(dict.fromkeys(str(warning.message) for warning in caught))  # once for all series
     typer.echo(show(result, format, list(result.rows[0])))
 
 

@@ -121,8 +121,7 @@ class Comparison(Result):
 
     def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:
         """Where a detector has no scores, take the worst value that any detector has on the series."""
-        gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
-        have = {(row["series"], row["detector"]) for row in self.rows} - gone
+        have = {(row["series"], row["detector"]) for row in self.rows if row["status"] != "missing"}
         lost = np.array([[(s, d) not in have for d in self.detectors] for s in self.series])
         filled = {}
         for metric, values in tables.items():
@@ -268,15 +267,11 @@ class Comparison(Result):
 
         Of many series, every data set instead; where each series is a data set of its own, the average alone.
         """
-        if len(self.series) == 1:
-            return [self.table(percent=percent)]
-        names = list(dict.fromkeys(map(dataset_of, self.series)))
-        if len(self.series) <= MANY:
-            shown = [self.table(name, percent=percent) for name in self.series]
-        elif len(names) < len(self.series):
-            shown = [self.group(name, percent=percent) for name in names]
-        else:
-            shown = []
+        parts = {name: [name] for name in self.series}
+        if len(self.series) > MANY:
+            parts = grouped((dataset_of(name), name) for name in self.series)
+            parts = parts if len(parts) < len(self.series) else {}
+        shown = [self._table(name, {name: some}, percent) for name, some in parts.items()]
         return shown if len(shown) == 1 else [*shown, self.average(percent=percent)]
 
     def to_latex(

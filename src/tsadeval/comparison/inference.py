@@ -96,10 +96,7 @@ def rank_table(
         if len(kept) < 2:
             continue
         found = ranked[metric] = statistics.Ranking(better, seed=random_state)
-        letters = [""] * len(kept)
-        for i, group in enumerate(found.groups(alpha)):
-            for j in group:
-                letters[j] += _letter(i)
+        groups = list(enumerate(found.groups(alpha)))
         if found.tested and len(kept) > 2:
             test = statistics.friedman(found.values)
             said = f"F = {test.f:.3f}, p = {test.f_p:.3g} on {test.series} series"
@@ -112,7 +109,7 @@ def rank_table(
                     "rank": float(found.means.mean[j]),
                     "low": float(found.means.low[j]),
                     "high": float(found.means.high[j]),
-                    "group": letters[j],
+                    "group": "".join(_letter(i) for i, group in groups if j in group),
                     **{name: int(count[j].sum()) for name, count in found.counts._asdict().items()},
                     "series": found.means.series,
                 }
@@ -230,22 +227,24 @@ def disagreement_table(matrices: Mapping[str, Floats], series: Sequence[str], de
     different winners, those with the most winners first.
     """
     _need_several(detectors)
-    rows: list[Row] = []
-    votes: dict[str, Counter[str]] = {name: Counter() for name in series}  # of the metrics on each series
-    by_metric: dict[str, dict[str, list[str]]] = {}
-    overall, means = {}, []
+    rankings = [statistics.Ranking(better, draws=1) for better in matrices.values()]
+    means = [np.array(one.for_all(one.means.mean.tolist(), math.nan)) for one in rankings]
+
+    def named_in(marks: Floats) -> list[str]:
+        return [detectors[j] for j in np.flatnonzero(marks).tolist()]
+
+    overall = {metric: named_in(rank == np.fmin.reduce(rank)) for metric, rank in zip(matrices, means, strict=True)}
+    by_metric: dict[str, dict[str, list[str]]] = {}  # who wins on each series on which anyone does
     for metric, better in matrices.items():
-        ranking = statistics.Ranking(better, draws=1)
-        rank = np.array(ranking.for_all(ranking.means.mean.tolist(), math.nan))
-        means.append(rank)
-        best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
-        overall[metric] = [detectors[j] for j in best]
         won = zip(series, winners(better), strict=True)
-        found = {name: [detectors[j] for j in np.flatnonzero(shares).tolist()] for name, shares in won}
-        by_metric[metric] = {name: some for name, some in found.items() if some}
-        for name, some in by_metric[metric].items():
-            votes[name].update(some)
-            rows.append({"series": name, "metric": metric, "winner": " = ".join(some)})
+        by_metric[metric] = {name: named_in(shares) for name, shares in won if shares.any()}
+    rows: list[Row] = [
+        {"series": name, "metric": metric, "winner": " = ".join(some)}
+        for metric, found in by_metric.items()
+        for name, some in found.items()
+    ]
+    # How many metrics name whom on each series.
+    votes = {name: Counter(w for found in by_metric.values() for w in found.get(name, ())) for name in series}
     favourites = {name: {w for w, c in some.items() if c == max(some.values())} for name, some in votes.items()}
     alone = {
         metric: sum(favourites[name].isdisjoint(some) for name, some in found.items())

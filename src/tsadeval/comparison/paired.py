@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
 # Of intervals by bootstrap.
-BOOTSTRAP: dict[str, Check] = {
+BOOTSTRAP = {
     "level": Number(0, 1, open_low=True),
     "draws": Number(1, integer=True),
     "seed": Number(0, integer=True),
@@ -71,11 +71,8 @@ def wilcoxon(differences: Any) -> Floats:
     p = np.where(n > 0, np.minimum(2 * special.ndtr(-z), 1.0), 1.0)
     count = (~np.isnan(d)).sum(axis=0)
     exact = count <= np.where(tied | (n < count), EXACT_TIED, EXACT)
-    for columns in (exact & tied, *(exact & ~tied & (n == size) for size in np.unique(n[exact & ~tied]))):
-        if columns.any():
-            # Without ties the ranks are 1 to n in some order, so that one distribution serves all columns.
-            shown = ranks[:, columns] if tied[columns].any() else np.arange(1.0, n[columns].max() + 1)[:, None]
-            p[columns] = _exact(shown, up[columns])
+    if exact.any():
+        p[exact] = _exact(ranks[:, exact], up[exact])
     return np.where(count > 0, p, math.nan)
 
 
@@ -88,9 +85,11 @@ def _ranks_of_sizes(d: Floats) -> Floats:
 def _exact(ranks: Floats, up: Floats) -> Floats:
     """P-values from all signs that the ranks in each column could have had; a rank of 0 is none.
 
-    With a single column of ranks it is that of all sums `up`.
+    Columns with the same ranks in another order share a distribution: without ties all of one size do.
     """
-    doubled = np.rint(2 * ranks).astype(np.int64)  # mid-ranks are halves
+    doubled = np.sort(np.rint(2 * ranks).astype(np.int64), axis=0)  # mid-ranks are halves
+    doubled, column = np.unique(doubled, axis=1, return_inverse=True)
+    column = column.ravel()  # NumPy 2.0 alone gives it two axes
     width = int(doubled.sum(axis=0).max(initial=0)) + 1
     ways = np.zeros((doubled.shape[1], width))
     ways[:, 0] = 1.0
@@ -98,7 +97,6 @@ def _exact(ranks: Floats, up: Floats) -> Floats:
         before = np.arange(width) - rank[:, None]
         ways += np.where((before >= 0) & (rank[:, None] > 0), np.take_along_axis(ways, np.maximum(before, 0), 1), 0.0)
     to = np.cumsum(ways, axis=1)
-    column = np.arange(len(up)) if len(ways) > 1 else np.zeros(len(up), np.int64)
     at = np.rint(2 * up).astype(np.int64)
     below, total = to[column, at], to[column, -1]
     above = total - below + ways[column, at]
@@ -138,12 +136,7 @@ def bayesian_signed_rank(
     >>> bayesian_signed_rank([0.9, 0.8, 0.7, 0.9, 0.6], [0.5, 0.6, 0.4, 0.5, 0.3]).better > 0.95
     True
     """
-    checks: dict[str, Check] = {
-        "rope": Number(0),
-        "prior": Number(0, open_low=True),
-        "draws": Number(1, integer=True),
-        "seed": Number(0, integer=True),
-    }
+    checks = {"rope": Number(0), "prior": Number(0, open_low=True), **BOOTSTRAP}
     check_parameters("bayesian_signed_rank", checks, {"rope": rope, "prior": prior, "draws": draws, "seed": seed})
     found = differences(x, y)
     found = found[~np.isnan(found)]

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
-from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
-ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+ALPHA = {"alpha": Number(0, 1, open_low=True)}
 
 
 def _table(values: Any, least: int = 1) -> Floats:
@@ -301,9 +301,8 @@ def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
-    options = {"detectors": detectors, "series": series, "alpha": alpha}
-    check_parameters("critical_difference", checks, options)
+    checks = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
+    check_parameters("critical_difference", checks, {"detectors": detectors, "series": series, "alpha": alpha})
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
     return float(q * math.sqrt(detectors * (detectors + 1) / (12 * series)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -115,7 +116,7 @@ class Pair:
 Check = Number | OneOf | Flag | Pair
 
 
-def check_parameters(owner: str, checks: dict[str, Check], given: dict[str, Any]) -> None:
+def check_parameters(owner: str, checks: Mapping[str, Check], given: Mapping[str, Any]) -> None:
     """Refuse the first given option that its check does not accept."""
     for name, value in given.items():
         if name in checks and not checks[name].accepts(value):
