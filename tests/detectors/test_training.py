@@ -163,6 +163,9 @@ class Stubborn(DeepDetector):
     def learning_rate_at(self, epoch):
         return 1.0
 
+    def window_scores(self, module, batch):
+        return batch.mean(dim=(1, 2))
+
 
 def stubborn(*losses, **options):
     return Stubborn(**{"window": 10, "epochs": len(losses), "device": "cpu", **options}).plan(*losses)
