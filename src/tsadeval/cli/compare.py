@@ -53,7 +53,8 @@ def compare(
     latex = format is Format.latex
     values = found.to_latex(layout=layout, caption=caption, notes=notes) if latex else show(found, format)
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts)]))
-    _end(scores)
+    if scores.left_out_lines():  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
 
 
 @with_options
@@ -79,9 +80,5 @@ def report(
         )
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)
-    _end(scores)
-
-
-def _end(scores: Scores) -> None:
     if scores.left_out_lines():  # a script must be able to tell that values are missing
         raise typer.Exit(1)

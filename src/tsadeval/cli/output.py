@@ -84,11 +84,6 @@ def has_values(results: Results) -> bool:
     return not values or not all(math.isnan(value) for value in values)
 
 
-def first_of(scorings: Sequence[str]) -> str:
-    """Return the first names of scorings, which have commas inside."""
-    return "; ".join([*scorings[:2], *["..."] * (len(scorings) > 2)])
-
-
 def undefined(results: Results) -> list[str]:
     """Return a line for each reason why metrics have no value: which metrics, and in how many scorings."""
     lacking = [
@@ -101,7 +96,8 @@ def undefined(results: Results) -> list[str]:
     for reason, metrics, places in by_reason(lacking):
         what = are(metrics)
         if places[1:]:
-            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
+            first = "; ".join([*places[:2], *["..."] * (len(places) > 2)])  # names have commas inside
+            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first}): {reason}")
         else:
             lines.append(f"{places[0]}: {what} undefined, so NaN: {reason}")
     return lines

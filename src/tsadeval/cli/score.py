@@ -44,7 +44,7 @@ from tsadeval.scores.scored import LeftOut
 from tsadeval.scores.scores import Scores, causes
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.stream import Order
-from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds.rules import fixed, parse_rule
 
 MANY = 30  # scorings that are printed one by one; of more, the means
 
@@ -83,7 +83,7 @@ def score(
     if (stream or store is not None) and (baseline or events):
         raise InvalidInputError("--baseline and --events go neither with --stream nor with --store: leave some out")
     if stream:
-        score_stream(scores, chosen, threshold, order, work, format)
+        score_stream(scores, chosen, rule, order, work, format)
         return
     with running("score", work.dask) as bar, say_warnings():
         if baseline or events:
@@ -125,8 +125,12 @@ def _judge_here(
             continue
         given = one.given
         series = (given.y_true, given.y_score)
-        setting: dict[str, Any] = {"times": given.times, "ignore": given.ignore, "fit": given.fit}
-        setting |= {"missing": scores.missing}
+        setting: dict[str, Any] = {
+            "times": given.times,
+            "ignore": given.ignore,
+            "fit": given.fit,
+            "missing": scores.missing,
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
             if events:
@@ -169,21 +173,25 @@ def _print_means(found: FileScores, format: Format) -> None:
     """Print the means by detector and data set, or all rows in another form."""
     say(found.remarks)
     typer.echo(show(found, format))
-    failures = found.failures()
-    tell_failures(failures)
-    if failures:
+    tell_failures(found.failures())
+    if found.failures():
         raise typer.Exit(1)
 
 
 def score_stream(
     scores: Scores,
     metrics: tuple[Metric, ...],
-    threshold: str,
+    rule: Rule,
     order: Order,
     work: Work,
     format: Format,
 ) -> None:
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
+    # With "best", the default, metrics of alarms will ask for a number.
+    if str(rule) != "best" and not isinstance(rule, fixed):
+        raise InvalidParameterError(
+            f"--stream needs a number as --threshold, since scores are read once, but it is {str(rule)!r}"
+        )
     options = scores.options
     if len(options.score) > 1 or len(options.by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
@@ -196,7 +204,7 @@ def score_stream(
         result = evaluate_stream(
             scores.given,
             metrics,
-            threshold=_number(threshold),
+            threshold=rule.value if isinstance(rule, fixed) else None,
             order=order,
             label=options.label,
             score=options.score[0],
@@ -206,14 +214,3 @@ def score_stream(
             n_jobs=work.jobs,
         )
     typer.echo(show(result, format, list(result.rows[0])))
-
-
-def _number(threshold: str) -> float | None:
-    if threshold == "best":  # the default; metrics of alarms will ask for a number
-        return None
-    try:
-        return float(threshold.removeprefix("fixed(").removesuffix(")"))
-    except ValueError:
-        raise InvalidParameterError(
-            f"--stream needs a number as --threshold, since scores are read once, but it is {threshold!r}"
-        ) from None

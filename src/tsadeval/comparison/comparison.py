@@ -184,9 +184,16 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        lower, series = name in self._lower, self.series
         return category_table(
-            self._values[name], name, lower, series, self.names, self._facts, kinds, dataset_of, groups
+            self._values[name],
+            name,
+            name in self._lower,
+            self.series,
+            self.names,
+            self._facts,
+            kinds,
+            dataset_of,
+            groups,
         )
 
     @property

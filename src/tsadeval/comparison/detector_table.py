@@ -101,20 +101,16 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 
     def latex_blocks(self, style: Style) -> tuple[Blocks, list[Ranking]]:
         """Return the head and the rows, and the tests behind their marks."""
-        columns = []
-        tests: dict[str, Ranking] = {}
+        columns, tests = [], []
         for metric in self.metrics:
             values = np.array([found[metric] for found in self._values.values()])
-            by_series, same = None, [False] * len(values)
-            if self._by_series is not None:
-                by_series = self._by_series(metric)
-                tests[metric] = Ranking(by_series, draws=1)
-                same = tests[metric].alike(style.alpha)
+            by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
+            tests.append(Ranking(by_series, draws=1))
             better = -values if metric in self._lower else values
-            columns.append(marked(style.texts(metric, values, by_series), better, same))
+            columns.append(marked(style.texts(metric, values, by_series), better, tests[-1].alike(style.alpha)))
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
-        return [[head], list(zip(names, *columns, strict=True))], list(tests.values())
+        return [[head], list(zip(names, *columns, strict=True))], tests
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]
@@ -157,9 +153,9 @@ class Style(NamedTuple):
             return shown
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
 
-    def texts(self, metric: str, means: Floats, by_series: Floats | None) -> list[str]:
+    def texts(self, metric: str, means: Floats, by_series: Floats) -> list[str]:
         """Write the means of a metric, each with its spread over series where that is wanted."""
-        spreads = _deviation(by_series) if self.spread and by_series is not None else [None] * len(means)
+        spreads = _deviation(by_series) if self.spread else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 

@@ -154,7 +154,6 @@ class Friedman(NamedTuple):
     f: float
     f_p: float
     series: int
-    detectors: int
 
 
 def friedman(values: Any) -> Friedman:
@@ -169,15 +168,15 @@ def friedman(values: Any) -> Friedman:
     found = ranks(whole_rows(_table(values, 3)))
     n, k = found.shape
     if n < 2:
-        return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
+        return Friedman(math.nan, math.nan, math.nan, math.nan, n)
     if (found == (k + 1) / 2).all():  # every series ties everything
-        return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
+        return Friedman(0.0, 1.0, 0.0, 1.0, n)
     stats = require("scipy.stats", extra="all")
     # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
     chi2, p = map(float, stats.friedmanchisquare(*found.T))
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
+    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,9 +323,7 @@ def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
     groups: list[list[int]] = []
     last = 0
     for start in range(len(order)):
-        stop = start + 1
-        while stop < len(order) and first[stop] <= start:
-            stop += 1
+        stop = next((i for i in range(start + 1, len(order)) if first[i] > start), len(order))
         if stop > max(last, start + 1):  # not inside the group before
             groups.append(order[start:stop].tolist())
             last = stop
@@ -403,10 +400,9 @@ def agreement(rows: Any) -> Floats:
     for gaps in np.unique(known, axis=0):  # rows with the same gaps are ranked together
         for others in np.unique(known, axis=0):
             both = gaps & others
-            if not both.any():
-                continue
-            one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
-            found[np.ix_(one, two)] = correlation(*(ranks(table[np.ix_(rows, both)]) for rows in (one, two)))
+            if both.any():
+                one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
+                found[np.ix_(one, two)] = correlation(*(ranks(table[np.ix_(rows, both)]) for rows in (one, two)))
     return found
 
 

@@ -158,9 +158,7 @@ def score_points(n: int, window: int, score: Callable[[Index], NDArray[Any]], *,
     >>> score_points(4, 3, lambda starts: starts[:, None] + 1.0, batch=2)
     array([1., 1., 1., 2.])
     """
-    starts = np.arange(0, n - window + 1, stride)
-    if starts[-1] != n - window:
-        starts = np.append(starts, n - window)
+    starts = np.append(np.arange(0, n - window, stride), n - window)
     sums, counts = np.zeros(n), np.zeros(n)
     for at in range(0, len(starts), batch):
         part = starts[at : at + batch]

@@ -336,11 +336,8 @@ class MatrixProfile(Detector):
 
     def _score(self, series: Floats) -> Floats:
         scaled = self.scaler_(series)
-        profiles = [
-            profile(scaled[:, column], self.window, None if self.train_ is None else self.train_[:, column])
-            for column in range(scaled.shape[1])
-        ]
-        mean = np.mean(profiles, axis=0)
+        trained = [None] * scaled.shape[1] if self.train_ is None else self.train_.T
+        mean = np.mean([profile(own, self.window, train) for own, train in zip(scaled.T, trained, strict=True)], axis=0)
         return score_points(len(series), self.window, lambda starts: mean[starts], batch=len(series))
 
 

@@ -13,7 +13,7 @@ from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.names import printable
 from tsadeval.core.setting import Missing, is_spans
 from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import IncidentTable
 from tsadeval.scores.scoring import observe
 
@@ -159,8 +159,8 @@ def _refusal(one: Given, other: Given) -> InvalidInputError:
     if counts[0] != counts[1]:
         return InvalidInputError(
             f"detectors {one.detector!r} and {other.detector!r} have {counts[0]} and {counts[1]} points{on}: give time "
-            "stamps (time=), by which they are aligned, or the same rows for both, with NaN where there is no score; "
-            "te.align puts scores of windows on points"
+            f"stamps ({hint('time=', '--time')}), by which they are aligned, or the same rows for both, with NaN where "
+            f"there is no score; te.align{hint('', ' of the Python library')} puts scores of windows on points"
         )
     return InvalidInputError(
         f"detectors {one.detector!r} and {other.detector!r} have different labels{on}: all scorings of a series need "
