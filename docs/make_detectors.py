@@ -92,8 +92,8 @@ threshold best: chosen with the labels for each metric, an upper bound
 On the command line: `tsadeval detect mine.npz --detectors 'lof(window=30),module:Distance'`, with `module.py` in the folder you are in.
 
 **A new one for all.** A dataclass whose fields are made by `te.detectors.option`, registered with `@te.detectors.detector(...)`: a subclass of
-`te.detectors.Detector` with `_fit` and `_score`, or of `te.detectors.DeepDetector` with `build`, `loss` and `window_scores`. See the
-short file `src/tsadeval/detectors/lstm_ad.py`. Once registered it has a name for `make`, options that are checked, and a text.
+`te.detectors.Detector` with `_fit` and `_score`, or of `te.detectors.DeepDetector` with `build`, `loss` and `window_scores`. See
+`LSTMAD`, at the end of `src/tsadeval/detectors/forecast.py`. Once registered it has a name for `make`, options that are checked, and a text.
 """
 
 
@@ -107,10 +107,7 @@ def options(record: DetectorRecord) -> str:
 
 
 def entry(record: DetectorRecord) -> str:
-    module = inspect.getmodule(record.make)
-    several = sum(inspect.getmodule(other.make) is module for other in DETECTORS.values()) > 1
-    about = inspect.getdoc(record.make if several else module) or ""
-    return f"## `{record.name}`\n\n{about}\n\n{options(record)}"
+    return f"## `{record.name}`\n\n{inspect.getdoc(record.make) or ''}\n\n{options(record)}"
 
 
 def page() -> str:

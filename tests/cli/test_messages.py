@@ -1,11 +1,13 @@
 """Messages name options on the command line, also those of worker processes, and arguments in Python."""
 
+import warnings
+
 import pytest
 from typer.testing import CliRunner
 
 import tsadeval as te
 from tsadeval.cli.app import app
-from tsadeval.errors import hint
+from tsadeval.errors import for_command_line, hint
 
 
 @pytest.fixture
@@ -23,6 +25,33 @@ def test_the_command_line_names_its_options(files, jobs):
     assert done.exit_code in (1, 2)
     assert "give it a stop after its start" in done.stderr
     assert "closed=" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ask", "python", "command"),
+    [
+        (lambda: te.evaluate([0, float("nan"), 1], [1, 2, 3], "f1"), "ignore= of te.evaluate", "--ignore"),
+        (lambda: te.evaluate([0, 1], [1, float("nan")], missing="error"), 'missing="skip"', "--missing skip"),
+        (lambda: te.evaluate([0, 1, 0], [1, 2, 1], "vus_pr(window=period)"), "pass values=", "--values"),
+        (lambda: te.evaluate([0, 1, 0], [1, 2], "f1"), "te.align(scores", "te.align of the Python library"),
+        (lambda: te.compare([("s", "a", [0, 1], [1, 2]), ("s", "b", [0], [1])]), "(time=)", "(--time)"),
+    ],
+)
+def test_each_door_is_told_its_own_words(ask, python, command):
+    def said():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                ask()
+            except te.errors.InvalidInputError as error:
+                return str(error)
+        return "".join(str(one.message) for one in caught)
+
+    assert python in said()
+    assert command not in said()
+    with for_command_line():
+        assert command in said()
+        assert python not in said()
 
 
 def test_python_names_its_arguments_before_and_after(files):

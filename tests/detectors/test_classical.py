@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.svm import OneClassSVM
 
 import tsadeval as te
-from tsadeval.detectors.matrix_profile import profile
 from tsadeval.detectors.series import Scaler
+from tsadeval.detectors.windowed import profile
 from tsadeval.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)
@@ -132,7 +132,7 @@ def test_matrix_profile(monkeypatch):
     values[10:25] = 0.3  # constant windows
     train[40:50] = 0.7
     for block in (2048, 7):  # blocks do not matter
-        monkeypatch.setattr("tsadeval.detectors.matrix_profile._BLOCK", block)
+        monkeypatch.setattr("tsadeval.detectors.windowed._BLOCK", block)
         for m in (3, 9, 60):
             np.testing.assert_allclose(profile(values, m, train), naive_profile(values, m, train), atol=1e-6)
             np.testing.assert_allclose(profile(values, m), naive_profile(values, m), atol=1e-6)

@@ -13,27 +13,24 @@ from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be th
     compare,
     datasets,
     detect,
-    detectors,
     leaderboard,
-    metrics,
     rankeval,
-    report,
+    registries,
     score,
 )
-from tsadeval.cli.output import SETTINGS  # noqa: E402 - only once the extra is known to be there
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
     no_args_is_help=True,
-    context_settings=SETTINGS,  # the commands inherit it
+    context_settings={"help_option_names": ["-h", "--help"]},  # the commands inherit it
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("metrics")(metrics.metrics)
-app.command("detectors")(detectors.detectors)
+app.command("report")(compare.report)
+app.command("metrics")(registries.metrics)
+app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.options import complete_datasets
-from tsadeval.cli.output import Format, render
+from tsadeval.cli.output import Format, show
+from tsadeval.core.results import Result, ResultTable
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
 
@@ -30,13 +31,18 @@ Form = Annotated[Format, typer.Option(help="How to print the table.")]
 def list_datasets(data: Root = None, format: Form = Format.text) -> None:
     """List the data sets, and what of them is present."""
     folder = data_folder(data)
-    head = ["data set", "title", "present", "licence", "summary"]
-    rows: list[list[Any]] = [
-        [r.name, r.title, _present(_parts(r, folder)), r.licence, r.summary] for r in DATASETS.values()
+    rows = [
+        {
+            "data set": record.name,
+            "title": record.title,
+            "present": _present(_parts(record, folder)),
+            "licence": record.licence,
+            "summary": record.summary,
+        }
+        for record in DATASETS.values()
     ]
-    typer.echo(render(format, head, rows))
-    if folder is None and format is Format.text:
-        typer.echo("\nno data folder was given: pass --data or set TSADEVAL_DATA")
+    notes = ["no data folder was given: pass --data or set TSADEVAL_DATA"] * (folder is None)
+    typer.echo(show(ResultTable(rows, notes=notes), format))
 
 
 @app.command("info")
@@ -53,8 +59,7 @@ def info(
     facts = _facts_of_record(record, data_folder(data)) if record else {}
     if record is None or "" in _parts(record, data_folder(data)):
         facts |= _facts_of_data(name, data)
-    rows = [[key, value] for key, value in facts.items()]
-    typer.echo(render(format, ["what", "value"], rows))
+    typer.echo(show(Result([{"what": key, "value": value} for key, value in facts.items()]), format))
 
 
 @app.command("fetch")
@@ -66,8 +71,18 @@ def fetch_dataset(
     base: Annotated[str, typer.Option(help="Address of a mirror that holds the same files.")] = "",
 ) -> None:
     """Download a data set that is open to the public, and verify it; else say where to ask for it."""
-    with _Bar() as bar:
-        came = fetch(name, data=data, base=base or None, progress=bar)
+    from rich.console import Console  # the other commands start sooner without it
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    # A bar of bytes, on a terminal only.
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None)
+
+        def show_progress(path: str, done: int, total: int) -> None:
+            bar.update(task, description=path, completed=done, total=total or None)
+
+        came = fetch(name, data=data, base=base or None, progress=show_progress)
     known, unknown = len(came.by_checksum), len(came.by_facts)
     typer.echo(f"{known + unknown} files are in {came.folder}: {known} verified by their sha256", nl=not unknown)
     if unknown:
@@ -118,26 +133,3 @@ def _facts_of_data(name: str, data: Path | None) -> dict[str, Any]:
         "anomalous": d.anomalous,
         "checksum": d.checksum,
     } | ({"title": d.title} if d.title else {})
-
-
-class _Bar:
-    """A progress bar of bytes, on standard error and only on a terminal."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        self._progress = Progress(*columns, console=console, disable=not sys.stderr.isatty())
-        self._task = self._progress.add_task("", total=None)
-
-    def __enter__(self) -> _Bar:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(self, *about: Any) -> None:
-        self._progress.__exit__(*about)
-
-    def __call__(self, path: str, done: int, total: int) -> None:
-        self._progress.update(self._task, description=path, completed=done, total=total or None)

@@ -8,21 +8,22 @@ from typing import Annotated
 import typer
 
 from tsadeval.cli.options import (
-    CellMemory,
-    CellTimeout,
-    Dask,
-    Jobs,
+    CellLimits,
+    MetricNames,
+    Work,
     complete_datasets,
     complete_detectors,
-    complete_metrics,
     running,
+    say,
+    with_options,
 )
-from tsadeval.cli.output import Format, render, tell_failures
+from tsadeval.cli.output import Format, show, tell_failures
 from tsadeval.core.names import split_names
 from tsadeval.experiments import detect as api
 from tsadeval.experiments.detection import Detection
 
 
+@with_options
 def detect(
     datasets: Annotated[
         list[str],
@@ -40,14 +41,9 @@ def detect(
             autocompletion=complete_detectors,
         ),
     ],
+    *,
     store: Annotated[Path, typer.Option(help="Folder of scores and values.")] = Path("runs/detect"),
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='Metrics and sets (recommended, the default; paper; all), or "module:function". Repeatable.',
-            autocompletion=complete_metrics,
-        ),
-    ] = None,
+    metrics: MetricNames = None,
     threshold: Annotated[
         str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
     ] = "best",
@@ -55,18 +51,16 @@ def detect(
         Path | None, typer.Option(help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
     ] = None,
     seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
-    jobs: Jobs = None,
+    work: Work,
     device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
-    dask: Dask = "",
-    cell_timeout: CellTimeout = None,
-    cell_memory: CellMemory = None,
+    limits: CellLimits,
     format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.text,
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
-    with running("detect", dask) as bar:
+    with running("detect", work.dask) as bar:
         result = api.detect(
             datasets,
             split_names(detectors),
@@ -76,15 +70,14 @@ def detect(
             random_state=seed or 0,
             data=data,
             device=device,
-            n_jobs=jobs,
+            n_jobs=work.jobs,
             progress=bar,
-            cell_timeout=cell_timeout,
-            cell_memory=cell_memory,
+            **limits._asdict(),
         )
     typer.echo(_shown(result, format, percent))
     failures = result.failures()
     tell_failures([*failures, *result.undefined()])
-    typer.echo(f"tsadeval: scores and values are in {store}", err=True)
+    say([f"scores and values are in {store}"])
     if failures:  # a script must be able to tell that values are missing
         raise typer.Exit(1)
 
@@ -94,8 +87,5 @@ def _shown(result: Detection, format: Format, percent: bool) -> str:
         return result.to_latex(percent=percent)
     if format is Format.text:
         return f"alarms by the rule {result.plan.threshold}\n\n{result.to_text(percent=percent)}"
-    head = [
-        *("series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"),
-        *("status", "message"),
-    ]
-    return render(format, head, [[row[key] for key in head] for row in result.rows])
+    columns = ["series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
+    return show(result, format, [*columns, "status", "message"])

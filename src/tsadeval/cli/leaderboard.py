@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.options import Jobs
+from tsadeval.cli.options import Jobs, say
 
 app = typer.Typer(
     help="A static site that ranks detectors by their score files.", no_args_is_help=True, rich_markup_mode=None
@@ -28,8 +28,7 @@ def build(
 
     board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)
     typer.echo(output / "index.html")
-    for text in board.problems:
-        typer.echo(f"tsadeval: left out: {text}", err=True)
+    say(f"left out: {text}" for text in board.problems)
     if board.problems:
         raise typer.Exit(1)
 

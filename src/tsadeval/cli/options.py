@@ -1,4 +1,4 @@
-"""Options that several commands share: columns and files, shell completion, limits and progress of long runs."""
+"""Options that several commands share: columns and files, workers and limits; shell completion, messages, progress."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -18,13 +18,35 @@ from tsadeval.core.parallel import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.scores.scores import Scores
 
-Dask = Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")]
+# Options that belong together: a command with a parameter of such a type has all of them.
+
+
 Jobs = Annotated[
     int | None,
     typer.Option(
         help="How many at once; -1 for all cores. By default this process alone, with threads where they pay."
     ),
 ]
+
+
+class Work(NamedTuple):
+    """Who computes."""
+
+    jobs: Jobs = None
+    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = ""
+
+
+class CellLimits(NamedTuple):
+    """How long a value may take, and how much memory."""
+
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None
+
+
 MetricNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -46,10 +68,7 @@ Missing = Annotated[
 ]
 
 
-# The options of `te.Scores`, for every command that reads scores.
-
-
-def _reading(
+def scores_of(
     files: Annotated[
         list[str],
         typer.Argument(
@@ -104,34 +123,54 @@ def _reading(
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be used.")] = False,
     clip: Annotated[bool, typer.Option("--clip", hidden=True, help="Has no effect: incidents are always cut.")] = False,
-) -> None:
-    """Names, types, defaults and help texts; `clip` was an option before."""
+) -> Scores:
+    """Return the scores in files, by the options of `te.Scores`; `clip` was an option before."""
+    reading = {
+        "label": label,
+        "score": names_of(score) or "score",
+        "by": names_of(by),
+        "detector": detector,
+        "time": time,
+        "values": values,
+        "incidents": incidents,
+        "ignore": ignore,
+        "fit": fit,
+        "missing": missing,
+        "shared": shared,
+        "one_series": one_series,
+        "strict": strict,
+    }
+    given: dict[str, Any] = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
+    return Scores(files[0] if len(files) == 1 else files, labels, **given)
 
 
-def reads_scores(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `te.Scores`; it gets `scores` of them as its first argument."""
-    own = [one for name, one in inspect.signature(command).parameters.items() if name != "scores"]
-    shared = list(inspect.signature(_reading).parameters.values())
+# What a command gets in place of the options of each type.
+_MAKERS: dict[Any, Callable[..., Any]] = {Scores: scores_of, Work: Work, CellLimits: CellLimits}
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, in place of a parameter of a type that stands for several options, these options."""
+    hints = get_type_hints(command, include_extras=True)
+    makers = {name: _MAKERS[kind] for name, kind in hints.items() if kind in _MAKERS}
+    groups = {name: inspect.signature(make).parameters for name, make in makers.items()}
+    for make in makers.values():
+        hints |= get_type_hints(make, include_extras=True)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        read = {one.name: given.pop(one.name) for one in shared}
-        command(scores_of(read.pop("files"), **read), **given)
+        for name, make in makers.items():
+            given[name] = make(**{option: given.pop(option) for option in groups[name]})
+        command(**given)
 
-    hints = get_type_hints(_reading, include_extras=True) | get_type_hints(command, include_extras=True)
-    parameters = [one.replace(annotation=hints[one.name]) for one in (*shared, *own)]
+    parameters = [
+        option.replace(annotation=hints[option.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, own in inspect.signature(command).parameters.items()
+        for option in groups.get(name, {name: own}).values()
+    ]
     setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010 - which Typer reads
     run.__annotations__ = hints
     del run.__wrapped__
     return run
-
-
-def scores_of(files: list[str], **reading: Any) -> Scores:
-    """Return the scores in files, by the options of a command."""
-    del reading["clip"]
-    reading |= {"score": names_of(reading["score"]) or "score", "by": names_of(reading["by"])}
-    given = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
-    return Scores(files[0] if len(files) == 1 else files, given.pop("labels", None), **given)
 
 
 def names_of(texts: Iterable[str] | None) -> list[str]:
@@ -187,15 +226,6 @@ def _last(incomplete: str, names: Iterable[str]) -> list[str]:
     return [f"{before}{comma}{name}" for name in sorted(names) if name.startswith(begun)]
 
 
-# What the commands share that compute many values: limits of each, and progress that an interrupt ends cleanly.
-
-
-CellTimeout = Annotated[float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")]
-CellMemory = Annotated[
-    str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
-]
-
-
 @contextmanager
 def running(title: str, dask: str) -> Iterator[Bar]:
     """Show a progress bar, with the workers of a Dask cluster if one is named; an interrupt is exit code 130."""
@@ -204,5 +234,5 @@ def running(title: str, dask: str) -> Iterator[Bar]:
         with bar, on_cluster(dask):
             yield bar
     except KeyboardInterrupt:
-        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
+        say([f"stopped; {bar.words}. The same command again computes the rest."])
         raise typer.Exit(130) from None

@@ -7,82 +7,75 @@ import enum
 import io
 import json
 import math
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import typer
+from collections.abc import Mapping, Sequence
 
 import tsadeval
-from tsadeval.core.facts import odd_alarms
-from tsadeval.core.messages import are, by_reason, label_notes, warn_of_alarms
+from tsadeval.cli.options import say
+from tsadeval.core.facts import grouped
+from tsadeval.core.messages import are, by_reason, label_notes
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import printable
-from tsadeval.core.results import Result, Row, latex_table, plain, text_table
+from tsadeval.core.results import Grid, Result, ResultTable, Row, plain
 from tsadeval.evaluation.events import EventTable, summed_up
 from tsadeval.evaluation.single import Evaluation
-from tsadeval.scores.scored import Scored
 
 
 class Format(enum.StrEnum):
-    """How to print a table."""
+    """How to print a result."""
 
     text = "text"
     csv = "csv"
     json = "json"
     latex = "latex"
+    html = "html"
 
 
+WHOLE = (Format.csv, Format.json)  # these have all rows and columns, the others what is worth reading
 MANY = 20  # failures that are printed in full
-# Of every command: -h is --help.
-SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
+def show(result: Result, format: Format, columns: Sequence[str] = ()) -> str:
+    """Return a result in the wanted form; csv and json keep all digits, and leave empty what is not a number.
+
+    By default they have all columns but the seconds, which differ from run to run.
+    """
+    if format is Format.text:
+        return repr(result)
+    if format is Format.latex:
+        return result.to_latex()
+    if format is Format.html:
+        return result._repr_html_()
+    rows = result.rows
+    head = columns or [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
+    table = [[plain(row.get(key)) for key in head] for row in rows]
     if format is Format.json:
-        return json.dumps([{k: plain(v) for k, v in zip(head, row, strict=True)} for row in rows], indent=2)
-    if format is Format.csv:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows([["" if plain(v) is None else plain(v) for v in row] for row in rows])
-        return text.getvalue().rstrip("\n")
-    return (latex_table if format is Format.latex else text_table)([list(head), *rows])
+        return json.dumps([dict(zip(head, row, strict=True)) for row in table], indent=2)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *table])
+    return text.getvalue().rstrip("\n")
 
 
 def tell_failures(lines: Sequence[str]) -> None:
     """Print the first failures, a line each, and how many more there are: thousands would hide the result."""
-    for line in lines[:MANY]:
-        typer.echo(f"tsadeval: {line}", err=True)
+    say(lines[:MANY])
     if len(lines) > MANY:
-        typer.echo(f"tsadeval: and {len(lines) - MANY:,} more such lines: --format csv has all messages", err=True)
+        say([f"and {len(lines) - MANY:,} more such lines: --format csv has all messages"])
 
 
-# The tables that `tsadeval score` prints.
+# Tables of several scorings. What a scoring is called stands in the first columns of its rows.
 
 
-@dataclass(frozen=True)
-class Place:
-    """One scoring of a table, and what it is called there."""
-
-    where: tuple[str, ...]  # file, values of --by, column of the scores
-    keys: tuple[str, ...]  # the columns of --by
-
-    @classmethod
-    def of(cls, one: Scored) -> Place:
-        """Return the names of a scoring."""
-        given = one.given
-        return cls((given.place, *map(printable, given.keys.values()), printable(given.column)), tuple(given.keys))
-
-    @property
-    def name(self) -> str:
-        """What it is called in messages."""
-        return ", ".join(self.where)
+Results = Sequence[tuple[Row, Evaluation | EventTable]]
 
 
-Results = list[tuple[Place, Result]]
+def place_of(file: str, keys: Mapping[str, str], score: str) -> Row:
+    """Return what a scoring is called, by column: its file, the values of --by, and its column of scores."""
+    return {"path" if "file" in keys else "file": file, **keys, "score": score}
+
+
+def name_of(place: Row) -> str:
+    """Return what a scoring is called in messages."""
+    return ", ".join(map(printable, place.values()))
 
 
 def has_values(results: Results) -> bool:
@@ -91,16 +84,11 @@ def has_values(results: Results) -> bool:
     return not values or not all(math.isnan(value) for value in values)
 
 
-def first_of(scorings: Sequence[str]) -> str:
-    """Return the first names of scorings, which have commas inside."""
-    return "; ".join([*scorings[:2], *["..."] * (len(scorings) > 2)])
-
-
 def undefined(results: Results) -> list[str]:
     """Return a line for each reason why metrics have no value: which metrics, and in how many scorings."""
     lacking = [
-        (row["message"], row["metric"], case.name)
-        for case, found in results
+        (row["message"], row["metric"], name_of(place))
+        for place, found in results
         for row in found.rows
         if row.get("status") == "undefined" and row["message"]
     ]
@@ -108,80 +96,50 @@ def undefined(results: Results) -> list[str]:
     for reason, metrics, places in by_reason(lacking):
         what = are(metrics)
         if places[1:]:
-            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
+            first = "; ".join([*places[:2], *["..."] * (len(places) > 2)])  # names have commas inside
+            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first}): {reason}")
         else:
             lines.append(f"{places[0]}: {what} undefined, so NaN: {reason}")
     return lines
 
 
-def alarm_lines(results: Results) -> list[str]:
-    """Return a line for each rule that raised no alarm, or alarmed everywhere, and where."""
-    odd = {case.name: odd_alarms(found.rows, found.points["points"]) for case, found in _values(results)}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_alarms(odd)
-    return [str(warning.message) for warning in caught]
-
-
-def _values(results: Results) -> list[tuple[Place, Evaluation]]:
-    return [(case, found) for case, found in results if isinstance(found, Evaluation)]
-
-
 def shown(results: Results, format: Format, metrics: tuple[Metric, ...]) -> str:
-    """Return the results as text, or all rows in another form."""
-    keys = results[0][0].keys
-    names = ["path" if "file" in keys else "file", *keys, "score"]
-    if format is not Format.text:
+    """Return the results in the wanted form: csv and json have the rows of all, with what these are made of."""
+    if format in WHOLE:
         rows = [
-            {**dict(zip(names, case.where, strict=True)), **row, **_counts(found)}
-            for case, found in results
+            {**place, **row, **found.points, "version": tsadeval.__version__}
+            for place, found in results
             for row in found.rows
         ]
-        head = [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
-        return render(format, head, [[row.get(key) for key in head] for row in rows])
+        return show(Result(rows), format)
     if len(results) == 1:
-        return repr(results[0][1])
+        return show(results[0][1], format)
+    values = [(place, found) for place, found in results if isinstance(found, Evaluation)]
+    if values:
+        return show(_side_by_side(values, list(map(str, metrics))), format)
     tables = [found for _, found in results if isinstance(found, EventTable)]
-    if tables:
-        each = [f"{case.name}\n{found!r}" for case, found in results]
-        return "\n\n".join([*each, "\n".join([f"all {len(tables)} series", *summed_up(tables)])])
-    return _side_by_side(_values(results), names, list(map(str, metrics)))
+    each = [f"{name_of(place)}\n{show(found, format)}" for place, found in results]
+    return "\n\n".join([*each, "\n".join([f"all {len(tables)} series", *summed_up(tables)])])
 
 
-def _counts(found: Any) -> Row:
-    """Return what the numbers of a row are made of."""
-    return {**found.points, "version": tsadeval.__version__}
-
-
-def _side_by_side(results: Sequence[tuple[Place, Evaluation]], names: list[str], metrics: list[str]) -> str:
+def _side_by_side(results: list[tuple[Row, Evaluation]], metrics: list[str]) -> Result:
     """Return a table of values: scorings downwards, or metrics where there are more of those."""
+    places = [list(place.values()) for place, _ in results]
     values = [[found[metric] for metric in metrics] for _, found in results]
-    with_baseline = "random" in results[0][1].rows[0]
-    if with_baseline:
-        columns = ["metric", "value", "random", "random_error", "perfect"]
-        body: list[list[Any]] = [
-            [*case.where, *(row[c] for c in columns)] for case, found in results for row in found.rows
-        ]
-        table = render(Format.text, [*names, *(c.replace("random_error", "error") for c in columns)], body)
+    names = list(results[0][0])
+    if "random" in results[0][1].rows[0]:
+        grid: Grid = [[*names, "metric", "value", "random", "error", "perfect"]]
+        columns = ("metric", "value", "random", "random_error", "perfect")
+        for place, (_, found) in zip(places, results, strict=True):
+            grid += [[*place, *(row[column] for column in columns)] for row in found.rows]
     elif len(metrics) > len(results):
-        differing = [k for k in range(len(names) - 1) if len({case.where[k] for case, _ in results}) > 1]
-        if len({case.where[:-1] for case, _ in results}) < len(results):
-            differing.append(len(names) - 1)  # several columns of scores in one file
-        titles = [": ".join(case.where[k] for k in differing) for case, _ in results]
-        body = [[metric, *column] for metric, column in zip(metrics, zip(*values, strict=True), strict=True)]
-        table = render(Format.text, ["metric", *titles], body)
+        differing = [k for k, column in enumerate(zip(*places, strict=True)) if len(set(column)) > 1]
+        titles = [": ".join(place[k] for k in differing) for place in places]
+        grid = [["metric", *titles], *map(list, zip(metrics, *values, strict=True))]
     else:
-        rows = [[*case.where, *row] for (case, _), row in zip(results, values, strict=True)]
-        table = render(Format.text, [*names, *metrics], rows)
+        grid = [[*names, *metrics], *([*place, *row] for place, row in zip(places, values, strict=True))]
+    # What the notes of the single results say, once.
     notes = label_notes(row for _, found in results for row in found.rows)
-    return "\n\n".join([table, "\n".join([*notes, *_about(results)])]).rstrip()
-
-
-def _about(results: Sequence[tuple[Place, Evaluation]]) -> list[str]:
-    """Return what the notes of the single results say, once."""
-    found: dict[str, list[str]] = {}
-    for case, result in results:
-        for note in result.about:
-            found.setdefault(note, []).append(case.name)
-    several = {note: f" (in {len(cases)} of {len(results)})" for note, cases in found.items() if len(cases) > 1}
-    return [note + several.get(note, f" ({cases[0]})") for note, cases in found.items()]
+    for note, where in grouped((note, name_of(place)) for place, found in results for note in found.about).items():
+        notes.append(f"{note} ({f'in {len(where)} of {len(results)}' if where[1:] else where[0]})")
+    return ResultTable([], grid=grid, notes=notes)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.options import CellMemory, CellTimeout, Dask, Jobs, complete_metrics, running
-from tsadeval.cli.output import Format, render
-from tsadeval.core.names import split_names
-from tsadeval.core.results import Result
+from tsadeval.cli.options import CellLimits, Work, complete_metrics, names_of, running, say, with_options
+from tsadeval.cli.output import Format, show
+from tsadeval.core.facts import grouped
+from tsadeval.core.results import Result, ResultTable, Row
 from tsadeval.datasets import data_folder
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval import SUITES, SuiteResult, read
@@ -37,7 +37,9 @@ Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 
 @app.command("run")
+@with_options
 def run(
+    *,
     suite: Annotated[str, typer.Option(help="quick, paper, paper-text, standard, hard or audit.")] = "quick",
     metrics: Annotated[
         list[str] | None,
@@ -49,7 +51,6 @@ def run(
         ),
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the results; runs/SUITE by default.")] = None,
-    jobs: Jobs = None,
     repeats: Annotated[int | None, typer.Option(help="Draws of each model; the suite's own number by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all streams; 0 by default.")] = None,
     cases: Annotated[list[str] | None, typer.Option(help="Only these label cases. Repeatable.")] = None,
@@ -80,44 +81,40 @@ def run(
         list[str] | None,
         typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
     ] = None,
-    dask: Dask = "",
-    cell_timeout: CellTimeout = None,
-    cell_memory: CellMemory = None,
+    work: Work,
+    limits: CellLimits,
     order: Sorting = "quality",
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
+    format: Form = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
     store = store or Path("runs") / suite.partition("(")[0]
     given: Any = {
         "repeats": repeats,
         "random_state": seed,
-        "cases": _names(cases),
-        "tasks": _names(tasks),
+        "cases": names_of(cases) or None,
+        "tasks": names_of(tasks) or None,
         "data": data,
         "y_true": label,
         "y_score": score,
         "by": by,
         "threshold": threshold,
-        "adversaries": _names(adversaries),
+        "adversaries": names_of(adversaries) or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
     options |= {"by": None} if by == "" else {}
-    with running(suite, dask) as bar:
+    with running(suite, work.dask) as bar:
         result = run_suite(
             suite,
-            _names(metrics),
+            names_of(metrics) or None,
             store=store,
-            n_jobs=jobs,
+            n_jobs=work.jobs,
             progress=bar,
-            cell_timeout=cell_timeout,
-            cell_memory=cell_memory,
+            **limits._asdict(),
             **options,
         )
-    typer.echo(_shown(_table(result, "task", "average", order), format))
+    typer.echo(show(_table(result, "task", "average", order), format))
     failed = _complain(result)
-    typer.echo(f"tsadeval: the values are in {store}", err=True)
-    for hint in _hints(result, store):
-        typer.echo(f"tsadeval: {hint}", err=True)
+    say([f"the values are in {store}", *_hints(result, store)])
     if failed:  # a script must be able to tell that values are missing
         raise typer.Exit(1)
 
@@ -135,7 +132,7 @@ def table(
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
-    typer.echo(_shown(_table(result, by, ties, order), format))
+    typer.echo(show(_table(result, by, ties, order), format))
     _complain(result)
 
 
@@ -156,14 +153,13 @@ def explain(
     result = read(folder, suite or None)
     hard = isinstance(result.plan, HardSuite)
     found = result.explain(metric, **({"pairs": pairs, "tasks": tasks, "beside": beside} if hard else {}))
-    typer.echo(_shown(found, format))
+    typer.echo(show(found, format))
     if output is not None and hard:
         from tsadeval.plot import write_explanation
 
-        for path in write_explanation(found, output):
-            typer.echo(f"tsadeval: {path}", err=True)
+        say(map(str, write_explanation(found, output)))
     elif output is not None:
-        typer.echo(f"tsadeval: pictures are of the suite hard; {hard_hint(metric)}", err=True)
+        say([f"pictures are of the suite hard; {hard_hint(metric)}"])
 
 
 @app.command("latency")
@@ -178,8 +174,7 @@ def latency(
     if not isinstance(result.plan, PaperSuite):
         others = [suite.name for suite in SUITES.values() if isinstance(suite, PaperSuite)]
         raise InvalidParameterError(f"{folder} is a run of another kind: latency is of the suites {', '.join(others)}")
-    head, *rows = result.latency(metric or None)._grid()
-    typer.echo(render(format, head, rows))
+    typer.echo(show(result.latency(metric or None), format))
 
 
 @app.command("list")
@@ -189,17 +184,16 @@ def list_suites(
 ) -> None:
     """List the suites."""
     folder = data_folder(data)
-    head = ["suite", "cases", "present", "tasks", "repeats", "streams", "summary"]
-    rows = []
+    rows: list[Row] = []
     for suite in SUITES.values():
         cases = [len(suite.cases), len(suite.present(folder))] if isinstance(suite, PaperSuite) else ["", ""]
         tasks = len(suite.tasks) if isinstance(suite, (PaperSuite, HardSuite)) else ""
         stream = getattr(suite, "stream", "independent" if tasks else "")
-        rows.append([suite.name, *cases, tasks, getattr(suite, "repeats", ""), stream, suite.summary])
-    typer.echo(render(format, head, rows))
+        row = {"suite": suite.name, "cases": cases[0], "present": cases[1], "tasks": tasks}
+        rows.append({**row, "repeats": getattr(suite, "repeats", ""), "streams": stream, "summary": suite.summary})
     absent = [case.name for case in CASES.values() if not case.present(folder)]
-    if absent and format is Format.text:
-        typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
+    notes = [f"not present, join with --data or TSADEVAL_DATA: {', '.join(absent)}"] if absent else []
+    typer.echo(show(ResultTable(rows, notes=notes), format))
 
 
 @app.command("figures")
@@ -219,25 +213,11 @@ def figures(
     from tsadeval.plot import write_figures
 
     result = read(folder, suite or None)
-
-    def complain(message: str) -> None:
-        typer.echo(f"tsadeval: {message}", err=True)
-
-    for path in write_figures(result, output, format=format, metrics=_names(metrics), left_out=complain):
+    paths = write_figures(
+        result, output, format=format, metrics=names_of(metrics) or None, left_out=lambda message: say([message])
+    )
+    for path in paths:
         typer.echo(path)
-
-
-def _shown(table: Result, format: Format) -> str:
-    if format is Format.text:
-        return repr(table)
-    if format is Format.latex:
-        return table.to_latex()
-    head = list(dict.fromkeys(key for row in table.rows for key in row))
-    return render(format, head, [[row.get(key) for key in head] for row in table.rows])
-
-
-def _names(texts: list[str] | None) -> list[str] | None:
-    return split_names(texts) if texts else None
 
 
 def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, order: Order) -> Result:
@@ -262,7 +242,7 @@ def _hints(result: SuiteResult, store: Path) -> list[str]:
 def _complain(result: SuiteResult) -> bool:
     """Print the first error message of each metric that raised; return True if any did."""
     values = result.to_frame()
-    for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
-        first = failed["message"].iloc[0]
-        typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
-    return bool((values["status"] == "error").any())
+    values = values[values["status"] == "error"]
+    failed = grouped(zip(values["metric"], values["message"], strict=True))
+    say(f"{name} failed on {len(why)} series, first with {why[0]}" for name, why in failed.items())
+    return bool(failed)

@@ -8,15 +8,34 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import Dask, Jobs, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
-from tsadeval.cli.output import Format, Place, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
-from tsadeval.core.facts import Reason
-from tsadeval.core.messages import named
+from tsadeval.cli.options import (
+    MetricNames,
+    Threshold,
+    Work,
+    names_of,
+    running,
+    say,
+    say_warnings,
+    with_options,
+)
+from tsadeval.cli.output import (
+    Format,
+    Results,
+    has_values,
+    name_of,
+    place_of,
+    show,
+    shown,
+    tell_failures,
+    undefined,
+)
+from tsadeval.core.facts import Reason, grouped, odd_alarms
+from tsadeval.core.messages import named, warn_of_alarms
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.selection import select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, evaluate
 from tsadeval.experiments.file_scores import FileScores
@@ -25,14 +44,15 @@ from tsadeval.scores.scored import LeftOut
 from tsadeval.scores.scores import Scores, causes
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.stream import Order
-from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds.rules import fixed, parse_rule
 
 MANY = 30  # scorings that are printed one by one; of more, the means
 
 
-@reads_scores
+@with_options
 def score(
     scores: Scores,
+    *,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     baseline: Annotated[
@@ -44,14 +64,13 @@ def score(
     store: Annotated[
         Path | None, typer.Option(help="Many files: folder of all rows; what is there is not computed again.")
     ] = None,
-    jobs: Jobs = None,
+    work: Work,
     stream: Annotated[
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
     order: Annotated[
         Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
-    dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
@@ -65,18 +84,21 @@ def score(
     if (stream or store is not None) and (baseline or events):
         raise InvalidInputError("--baseline and --events go neither with --stream nor with --store: leave some out")
     if stream:
-        score_stream(scores, names, threshold, order, jobs, dask, format)
+        score_stream(scores, names, rule, order, work, format)
         return
-    with running("score", dask) as bar, say_warnings():
+    with running("score", work.dask) as bar, say_warnings():
         if baseline or events:
             results, lost = _judge_here(scores, chosen, rule, events=events)
         else:
-            found = score_files(scores, chosen, threshold=rule, store=store, n_jobs=jobs, progress=bar)
+            found = score_files(scores, chosen, threshold=rule, store=store, n_jobs=work.jobs, progress=bar)
             if found.count > MANY:
                 _print_means(found, format)
                 return
             results, lost = _evaluations(found, strict=scores.options.strict)
-    say([*scores.said(), *causes(lost), *alarm_lines(results), *undefined(results)])
+        say([*scores.said(), *causes(lost)])
+        values = [(name_of(place), found) for place, found in results if isinstance(found, Evaluation)]
+        warn_of_alarms({name: odd_alarms(found.rows, found.points["points"]) for name, found in values})
+    say(undefined(results))
     if lost and results:
         say([f"{len(lost)} could not be evaluated, {len(results)} could"])
     if results:
@@ -94,7 +116,7 @@ def _judge_here(
     scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool
 ) -> tuple[Results, list[LeftOut]]:
     """Every event by itself, or values beside those of random and perfect detectors: what no store keeps."""
-    results: Results = []
+    results: list[Any] = []
     lost: list[LeftOut] = []
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
     of_events = parse_rule("best(f1)") if str(rule) == "best" else rule
@@ -103,42 +125,44 @@ def _judge_here(
             lost.append(one)
             continue
         given = one.given
-        setting: dict[str, Any] = {"times": given.times, "ignore": given.ignore, "fit": given.fit}
-        setting |= {"missing": scores.missing}
+        series = (given.y_true, given.y_score)
+        setting: dict[str, Any] = {
+            "times": given.times,
+            "ignore": given.ignore,
+            "fit": given.fit,
+            "missing": scores.missing,
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
             if events:
-                table = event_table(
-                    given.y_true, given.y_score, threshold=of_events, incidents=given.incidents, **setting
-                )
-                results.append((Place.of(one), table))
+                found: Any = event_table(*series, threshold=of_events, incidents=given.incidents, **setting)
             else:
-                values = evaluate(given.y_true, given.y_score, metrics, threshold=rule, baseline=True, **setting)
-                results.append((Place.of(one), values))
+                found = evaluate(*series, metrics, threshold=rule, baseline=True, **setting)
+        results.append((place_of(given.place, given.keys, given.column), found))
     return results, lost
 
 
 def _evaluations(found: FileScores, *, strict: bool) -> tuple[Results, list[LeftOut]]:
     """Return the values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
-    results: Results = []
+    results = []
     lost: dict[LeftOut, None] = {}  # each once, however many columns of a file there are
-    absent: dict[tuple[str, str], list[str]] = {}  # columns that files lack, though they have others
-    have: set[str] = set()
-    for where, keys, rows, points in found.by_scoring():
-        case = Place(where, tuple(keys))
-        if rows[0]["status"] == "missing":
-            absent.setdefault((where[-1], rows[0]["message"]), []).append(where[0])
+    absent = []  # columns that files lack, though they have others
+    have = set()
+    for (file, *_, column), keys, rows, points in found.by_scoring():
+        place = place_of(file, keys, column)
+        first = rows[0]
+        if first["status"] == "missing":
+            absent.append(((column, first["message"]), file))
             continue
-        have.add(where[-1])
+        have.add(column)
         if all(row["status"] == "error" for row in rows):
-            of_file = rows[0]["reason"] == Reason.UNREADABLE
-            entry = LeftOut("", "", where[0], rows[0]["message"], "" if of_file else case.name)
-            lost[entry] = None
-            continue
-        results.append((case, Evaluation(rows, points=points)))
+            of_file = first["reason"] == Reason.UNREADABLE
+            lost[LeftOut("", "", file, first["message"], "" if of_file else name_of(place))] = None
+        else:
+            results.append((place, Evaluation(rows, points=points)))
     if lost and strict:
         raise InvalidInputError(causes(list(lost)[:1])[0])
-    for (column, message), files in absent.items():
+    for (column, message), files in grouped(absent).items():
         if column not in have:
             raise InvalidInputError(f"{named(files)}: {message}")
         what = f"no column {printable(column)!r} for the scores, so no value of {printable(column)} there"
@@ -149,28 +173,26 @@ def _evaluations(found: FileScores, *, strict: bool) -> tuple[Results, list[Left
 def _print_means(found: FileScores, format: Format) -> None:
     """Print the means by detector and data set, or all rows in another form."""
     say(found.remarks)
-    if format is Format.text:
-        typer.echo(repr(found))
-    else:
-        latex = format is Format.latex
-        head, *rows = found._grid() if latex else [list(found.rows[0]), *map(dict.values, found.rows)]
-        typer.echo(render(format, list(head), [list(row) for row in rows]))
-    failures = found.failures()
-    tell_failures(failures)
-    if failures:
+    typer.echo(show(found, format))
+    tell_failures(found.failures())
+    if found.failures():
         raise typer.Exit(1)
 
 
 def score_stream(
     scores: Scores,
     metrics: str,
-    threshold: str,
+    rule: Rule,
     order: Order,
-    jobs: int | None,
-    dask: str,
+    work: Work,
     format: Format,
 ) -> None:
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
+    # With "best", the default, metrics of alarms will ask for a number.
+    if str(rule) != "best" and not isinstance(rule, fixed):
+        raise InvalidParameterError(
+            f"--stream needs a number as --threshold, since scores are read once, but it is {str(rule)!r}"
+        )
     options = scores.options
     if len(options.score) > 1 or len(options.by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
@@ -179,35 +201,17 @@ def score_stream(
             "--stream takes labels from a column of the files, not from --incidents or --labels, and neither --ignore "
             "nor --fit (te.labels makes labels from incidents, to be written into the files once)"
         )
-    with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UndefinedMetricWarning)
+    with on_cluster(work.dask), say_warnings():  # each once for all series
         result = evaluate_stream(
             scores.given,
             metrics,
-            threshold=_number(threshold),
+            threshold=rule.value if isinstance(rule, fixed) else None,
             order=order,
             label=options.label or "label",
             score=options.score[0],
             by=options.by[0] if options.by else (),
             time=options.time,
             one_series=options.one_series,
-            n_jobs=jobs,
+            n_jobs=work.jobs,
         )
-    for text in dict.fromkeys(str(warning.message) for warning in caught):  # once for all series
-        typer.echo(f"tsadeval: {text}", err=True)
-    if format is Format.text:
-        typer.echo(repr(result))
-        return
-    head = list(result.rows[0])
-    typer.echo(render(format, head, [[row[key] for key in head] for row in result.rows]))
-
-
-def _number(threshold: str) -> float | None:
-    if threshold == "best":  # the default; metrics of alarms will ask for a number
-        return None
-    try:
-        return float(threshold.removeprefix("fixed(").removesuffix(")"))
-    except ValueError:
-        raise InvalidParameterError(
-            f"--stream needs a number as --threshold, since scores are read once, but it is {threshold!r}"
-        ) from None
+    typer.echo(show(result, format, list(result.rows[0])))

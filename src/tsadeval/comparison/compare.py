@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.facts import OddAlarms, missing_row, odd_alarms
+from tsadeval.core.facts import OddAlarms, grouped, missing_row, odd_alarms
 from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Rule
 from tsadeval.core.results import Row
@@ -92,7 +92,9 @@ def compare(
     found.warn()
     warn_of_alarms({f"{series} ({name})" if series else name: what for (series, name), what in odd.items()})
     warn_of_undefined(rows)
-    return Comparison(_by_detector(rows), source=found, made=Made(tuple(chosen), rule), facts=facts, odd=odd)
+    # The rows of each detector together, in the order of their first ones.
+    rows = [row for own in grouped((row["detector"], row) for row in rows).values() for row in own]
+    return Comparison(rows, source=found, made=Made(tuple(chosen), rule), facts=facts, odd=odd)
 
 
 def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
@@ -106,12 +108,6 @@ def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
                 raise InvalidInputError(
                     f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
                 )
-
-
-def _by_detector(rows: list[Row]) -> list[Row]:
-    """Put the rows of each detector together, in the order of their first rows."""
-    places = {name: i for i, name in enumerate(dict.fromkeys(row["detector"] for row in rows))}
-    return sorted(rows, key=lambda row: places[row["detector"]])
 
 
 def _missing(one: LeftOut, row: Row) -> Row:

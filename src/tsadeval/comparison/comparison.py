@@ -30,8 +30,8 @@ from tsadeval.comparison.inference import (
     rank_table,
     significance_table,
 )
-from tsadeval.comparison.statistics import Floats
-from tsadeval.core.facts import finite_mean
+from tsadeval.comparison.paired import Floats
+from tsadeval.core.facts import finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
@@ -110,9 +110,7 @@ class Comparison(Result):
     @cached_property
     def _values(self) -> dict[str, Floats]:
         """The values of each metric, series by detectors; of several seeds the mean, NaN where there is none."""
-        found: dict[tuple[str, str, str], list[float]] = {}
-        for row in self.rows:
-            found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
+        found = grouped(((row["series"], row["detector"], row["metric"]), row["value"]) for row in self.rows)
         shape = len(self.series), len(self.detectors)
         tables = {}
         for metric in self.metrics:
@@ -122,8 +120,7 @@ class Comparison(Result):
 
     def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:
         """Where a detector has no scores, take the worst value that any detector has on the series."""
-        gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
-        have = {(row["series"], row["detector"]) for row in self.rows} - gone
+        have = {(row["series"], row["detector"]) for row in self.rows if row["status"] != "missing"}
         lost = np.array([[(s, d) not in have for d in self.detectors] for s in self.series])
         filled = {}
         for metric, values in tables.items():
@@ -186,9 +183,16 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        lower, series = name in self._lower, self.series
         return category_table(
-            self._values[name], name, lower, series, self.names, self._facts, kinds, dataset_of, groups
+            self._values[name],
+            name,
+            name in self._lower,
+            self.series,
+            self.names,
+            self._facts,
+            kinds,
+            dataset_of,
+            groups,
         )
 
     @property
@@ -239,9 +243,8 @@ class Comparison(Result):
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
             return self._table(f"average over {count}", {"": self.series}, percent)
-        parts: dict[str, list[str]] = {}
-        for series in self.series:
-            parts.setdefault(group_of(dataset_of if groups == "dataset" else groups, series), []).append(series)
+        by = dataset_of if groups == "dataset" else groups
+        parts = grouped((group_of(by, series), series) for series in self.series)
         known = sum(not judged.isdisjoint(part) for part in parts.values())
         return self._table(f"average over {known} groups of {count}", parts, percent)
 
@@ -272,15 +275,11 @@ class Comparison(Result):
 
         Of many series, every data set instead; where each series is a data set of its own, the average alone.
         """
-        if len(self.series) == 1:
-            return [self.table(percent=percent)]
-        names = list(dict.fromkeys(map(dataset_of, self.series)))
-        if len(self.series) <= MANY:
-            shown = [self.table(name, percent=percent) for name in self.series]
-        elif len(names) < len(self.series):
-            shown = [self.group(name, percent=percent) for name in names]
-        else:
-            shown = []
+        parts = {name: [name] for name in self.series}
+        if len(self.series) > MANY:
+            parts = grouped((dataset_of(name), name) for name in self.series)
+            parts = parts if len(parts) < len(self.series) else {}
+        shown = [self._table(name, {name: some}, percent) for name, some in parts.items()]
         return shown if len(shown) == 1 else [*shown, self.average(percent=percent)]
 
     def to_latex(

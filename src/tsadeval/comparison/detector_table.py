@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison import statistics
-from tsadeval.comparison.statistics import Floats
+from tsadeval.comparison.paired import Floats
+from tsadeval.comparison.statistics import Ranking, mean_of_known
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
@@ -99,16 +99,15 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
-    def latex_blocks(self, style: Style) -> tuple[Blocks, list[Alike]]:
+    def latex_blocks(self, style: Style) -> tuple[Blocks, list[Ranking]]:
         """Return the head and the rows, and the tests behind their marks."""
         columns, tests = [], []
         for metric in self.metrics:
             values = np.array([found[metric] for found in self._values.values()])
-            by_series = None if self._by_series is None else self._by_series(metric)
-            test = Alike([False] * len(values)) if by_series is None else not_told_apart(by_series, style.alpha)
+            by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
+            tests.append(Ranking(by_series, draws=1))
             better = -values if metric in self._lower else values
-            columns.append(marked(style.texts(metric, values, by_series), better, test.same))
-            tests.append(test)
+            columns.append(marked(style.texts(metric, values, by_series), better, tests[-1].alike(style.alpha)))
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
         return [[head], list(zip(names, *columns, strict=True))], tests
@@ -119,7 +118,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
 
 
-def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Ranking]]:
     """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     parts = [table.latex_blocks(style) for table in tables]
     return _tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
@@ -154,9 +153,9 @@ class Style(NamedTuple):
             return shown
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
 
-    def texts(self, metric: str, means: Floats, by_series: Floats | None) -> list[str]:
+    def texts(self, metric: str, means: Floats, by_series: Floats) -> list[str]:
         """Write the means of a metric, each with its spread over series where that is wanted."""
-        spreads = _deviation(by_series) if self.spread and by_series is not None else [None] * len(means)
+        spreads = _deviation(by_series) if self.spread else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
@@ -173,27 +172,9 @@ def marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[s
     return found
 
 
-class Alike(NamedTuple):
-    """Which detectors the test does not tell apart from the one with the lowest mean rank, and what is to be said."""
-
-    same: list[bool]
-    tested: bool = False
-    remark: str = ""
-    apart: bool = False  # all others differ from that detector
-
-
-def not_told_apart(better: Floats, alpha: float) -> Alike:
-    """By Wilcoxon-Holm tests over the series (rows); with one series there is no test."""
-    found = statistics.Ranking(better, draws=1)
-    if not found.tested:
-        return Alike([False] * found.detectors)
-    alike = found.tests.same(alpha)[found.first].tolist()
-    return Alike(found.for_all(alike, False), True, found.tests.too_few(alpha), sum(alike) == 1)
-
-
 def wrapped(
     tabular: str,
-    tests: Sequence[Alike],
+    tests: Sequence[Ranking],
     alpha: float,
     remarks: Sequence[str],
     *,
@@ -206,8 +187,9 @@ def wrapped(
 
     `among` says whether marks compare the values of a column or of a row.
     """
-    about_tests = dict.fromkeys(one.remark for one in tests if one.remark)
-    lines = [_legend(tabular, tests, alpha, among), *about_tests, *remarks]
+    tested = [one for one in tests if one.tested]
+    about_tests = dict.fromkeys(filter(None, (one.tests.too_few(alpha) for one in tested)))
+    lines = [_legend(tabular, tested, alpha, among), *about_tests, *remarks]
     lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
     comments = [f"% {line}" for line in lines]
     if not (caption or label or notes):
@@ -219,18 +201,17 @@ def wrapped(
     return "\n".join(whole if notes else [*whole, *comments])
 
 
-def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> str:
+def _legend(tabular: str, tested: Sequence[Ranking], alpha: float, among: str) -> str:
     """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
     text = f"bold: first in its {among}; underlined: second"
     how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
-    tested = [one for one in tests if one.tested]
-    if tested and DAGGER not in tabular and all(one.apart for one in tested):
-        return f"{text}; every other detector differs from the one with the lowest mean rank {how}"
-    if tested and DAGGER not in tabular:  # those that are not told apart share the first place
-        return f"{text}; every detector that is not first differs from the one with the lowest mean rank {how}"
-    if tested:
-        text += f"; dagger: not told apart from the detector with the lowest mean rank {how}"
-    return text
+    if not tested:
+        return text
+    if DAGGER in tabular:
+        return f"{text}; dagger: not told apart from the detector with the lowest mean rank {how}"
+    # Those that are not told apart share the first place, where there are any.
+    others = "other detector" if all(sum(one.alike(alpha)) == 1 for one in tested) else "detector that is not first"
+    return f"{text}; every {others} differs from the one with the lowest mean rank {how}"
 
 
 def _deviation(better: Floats) -> list[float | None]:
@@ -248,15 +229,15 @@ def _tabular(blocks: Blocks) -> str:
 
 def series_tabular(
     metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style, lower: bool
-) -> tuple[str, list[Alike]]:
+) -> tuple[str, list[Ranking]]:
     """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
     sign = -1.0 if lower else 1.0
     nothing = [False] * len(detectors)
     rows = []
     for name, row in zip(series, better, strict=True):
         rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
-    means = sign * np.array([statistics.mean_of_known(column) for column in better.T])
-    test = not_told_apart(better, style.alpha)
-    average = ["average", *marked(style.texts(metric, means, better), sign * means, test.same)]
+    means = sign * np.array([mean_of_known(column) for column in better.T])
+    test = Ranking(better, draws=1)
+    average = ["average", *marked(style.texts(metric, means, better), sign * means, test.alike(style.alpha))]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
     return _tabular([[head], rows, [average]]), [test]

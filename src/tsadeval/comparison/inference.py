@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.comparison import paired, statistics
+from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import winners
-from tsadeval.comparison.statistics import Floats
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean
@@ -58,28 +59,25 @@ def _of_metric(matrices: Mapping[str, object]) -> list[str]:
     return ["metric"] * (len(matrices) > 1)
 
 
+def _by_remark(remarks: Mapping[str, str]) -> list[str]:
+    """Return what is to be said of each metric, a line for each remark; without names if it holds for all metrics."""
+    found = grouped((text, metric) for metric, text in remarks.items() if text)
+    return [text if len(some) == len(remarks) else f"{', '.join(some)}: {text}" for text, some in found.items()]
+
+
 def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str]:
-    """Say where there are too few series for any difference to be significant; once if it is so for all metrics.
+    """Say where there are too few series for any difference to be significant.
 
     Metrics may differ in this, since some are undefined on some series.
     """
-    remarks = {metric: pairwise.too_few(alpha) for metric, pairwise in found.items()}
-    if len(set(remarks.values())) == 1:
-        return [text for text in list(remarks.values())[:1] if text]
-    return [f"{metric}: {text}" for metric, text in remarks.items() if text]
+    return _by_remark({metric: pairwise.too_few(alpha) for metric, pairwise in found.items()})
 
 
-def _fewer(matrices: Mapping[str, Floats]) -> list[str]:
-    """On how many series ranks stand, where some detectors have no value on some; once if it is so for all metrics."""
-    found: dict[str, list[str]] = {}
-    for metric, better in matrices.items():
-        whole, known = len(statistics.whole_rows(better)), int((~np.isnan(better)).any(axis=1).sum())
-        if whole < known:
-            text = f"ranks, wins and losses: on {whole} of {known} series, those on which every detector has a value"
-            found.setdefault(f"{text}; tests: on the series that both have", []).append(metric)
-    return [
-        text if len(metrics) == len(matrices) else f"{', '.join(metrics)}: {text}" for text, metrics in found.items()
-    ]
+def _fewer(better: Floats) -> str:
+    """Say on how many series ranks stand, where some detectors have no value on some."""
+    whole, known = len(statistics.whole_rows(better)), int((~np.isnan(better)).any(axis=1).sum())
+    text = f"ranks, wins and losses: on {whole} of {known} series, those on which every detector has a value"
+    return f"{text}; tests: on the series that both have" if whole < known else ""
 
 
 def rank_table(
@@ -98,10 +96,7 @@ def rank_table(
         if len(kept) < 2:
             continue
         found = ranked[metric] = statistics.Ranking(better, seed=random_state)
-        letters = [""] * len(kept)
-        for i, group in enumerate(found.groups(alpha) if found.tested else []):
-            for j in group:
-                letters[j] += _letter(i)
+        groups = list(enumerate(found.groups(alpha)))
         if found.tested and len(kept) > 2:
             test = statistics.friedman(found.values)
             said = f"F = {test.f:.3f}, p = {test.f_p:.3g} on {test.series} series"
@@ -114,15 +109,13 @@ def rank_table(
                     "rank": float(found.means.mean[j]),
                     "low": float(found.means.low[j]),
                     "high": float(found.means.high[j]),
-                    "group": letters[j],
-                    "wins": int(found.counts.wins[j].sum()),
-                    "ties": int(found.counts.ties[j].sum()),
-                    "losses": int(found.counts.losses[j].sum()),
+                    "group": "".join(_letter(i) for i, group in groups if j in group),
+                    **{name: int(count[j].sum()) for name, count in found.counts._asdict().items()},
                     "series": found.means.series,
                 }
             )
     notes = [*left_out, *overall, f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"]
-    notes += _fewer({metric: found.values for metric, found in ranked.items()})
+    notes += _by_remark({metric: _fewer(found.values) for metric, found in ranked.items()})
     notes += _too_few({metric: found.tests for metric, found in ranked.items()}, alpha)
     columns = [*_of_metric(ranked), "detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
     return ResultTable(rows, columns=columns, notes=notes)
@@ -160,17 +153,26 @@ def significance_table(
         for i, j in ((i, j) for place, i in enumerate(order) for j in order[place + 1 :]):
             x, y = better[:, i], better[:, j]
             size = paired.paired_difference(x, y, seed=random_state)
-            row: Row = {"metric": metric, "detector": detectors[i], "rival": detectors[j]}
             if metric in tests:
                 p = float(tests[metric].p_values[i, j])
-                row |= {"p_value": p, "raw_p_value": float(tests[metric].raw[i, j]), "different": p < alpha}
+                told = {"p_value": p, "raw_p_value": float(tests[metric].raw[i, j]), "different": p < alpha}
             else:
                 posterior = paired.bayesian_signed_rank(x, y, rope=rope, seed=random_state)
-                row |= {**posterior._asdict(), "different": max(posterior[0], posterior[2]) > 1 - alpha}
-            row |= {"difference": size.mean, "low": size.low, "high": size.high}
-            row |= {"effect": paired.rank_biserial(x, y), "wins": int(counts.wins[i, j])}
-            row |= {"ties": int(counts.ties[i, j]), "losses": int(counts.losses[i, j]), "series": size.series}
-            rows.append(row)
+                told = {**posterior._asdict(), "different": max(posterior[0], posterior[2]) > 1 - alpha}
+            rows.append(
+                {
+                    "metric": metric,
+                    "detector": detectors[i],
+                    "rival": detectors[j],
+                    **told,
+                    "difference": size.mean,
+                    "low": size.low,
+                    "high": size.high,
+                    "effect": paired.rank_biserial(x, y),
+                    **{name: int(count[i, j]) for name, count in counts._asdict().items()},
+                    "series": size.series,
+                }
+            )
     words = {
         "wilcoxon-holm": "p-values of Wilcoxon's signed-rank test with Holm's correction",
         "nemenyi": "p-values of Nemenyi's test",
@@ -225,22 +227,24 @@ def disagreement_table(matrices: Mapping[str, Floats], series: Sequence[str], de
     different winners, those with the most winners first.
     """
     _need_several(detectors)
-    rows: list[Row] = []
-    votes: dict[str, Counter[str]] = {name: Counter() for name in series}  # of the metrics on each series
-    by_metric: dict[str, dict[str, list[str]]] = {}
-    overall, means = {}, []
+    rankings = [statistics.Ranking(better, draws=1) for better in matrices.values()]
+    means = [np.array(one.for_all(one.means.mean.tolist(), math.nan)) for one in rankings]
+
+    def named_in(marks: Floats) -> list[str]:
+        return [detectors[j] for j in np.flatnonzero(marks).tolist()]
+
+    overall = {metric: named_in(rank == np.fmin.reduce(rank)) for metric, rank in zip(matrices, means, strict=True)}
+    by_metric: dict[str, dict[str, list[str]]] = {}  # who wins on each series on which anyone does
     for metric, better in matrices.items():
-        ranking = statistics.Ranking(better, draws=1)
-        rank = np.array(ranking.for_all(ranking.means.mean.tolist(), math.nan))
-        means.append(rank)
-        best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
-        overall[metric] = [detectors[j] for j in best]
         won = zip(series, winners(better), strict=True)
-        found = {name: [detectors[j] for j in np.flatnonzero(shares).tolist()] for name, shares in won}
-        by_metric[metric] = {name: some for name, some in found.items() if some}
-        for name, some in by_metric[metric].items():
-            votes[name].update(some)
-            rows.append({"series": name, "metric": metric, "winner": " = ".join(some)})
+        by_metric[metric] = {name: named_in(shares) for name, shares in won if shares.any()}
+    rows: list[Row] = [
+        {"series": name, "metric": metric, "winner": " = ".join(some)}
+        for metric, found in by_metric.items()
+        for name, some in found.items()
+    ]
+    # How many metrics name whom on each series.
+    votes = {name: Counter(w for found in by_metric.values() for w in found.get(name, ())) for name in series}
     favourites = {name: {w for w, c in some.items() if c == max(some.values())} for name, some in votes.items()}
     alone = {
         metric: sum(favourites[name].isdisjoint(some) for name, some in found.items())
@@ -354,25 +358,24 @@ def category_table(
             raise UnknownNameError(f"unknown kind of category {kind!r}: {did_you_mean(kind, list(known))}")
         if kind in CATEGORIES and not facts:
             raise InvalidInputError(f"the labels are not known here, so there is no {kind!r}")
+
+    def category(kind: str, name: str) -> str:
+        if kind in CATEGORIES:
+            return facts[name].category(kind)
+        return group_of(own, name) if kind == GROUP and own is not None else dataset_of(name)
+
     rows: list[Row] = []
     grid: Grid = [["category", "series", *detectors]]
     for kind in wanted:
-        groups: dict[str, list[int]] = {}
-        for i, name in enumerate(series):
-            if kind == GROUP and own is not None:
-                group = group_of(own, name)
-            else:
-                group = dataset_of(name) if kind == DATASET else facts[name].category(kind)
-            if group:
-                groups.setdefault(group, []).append(i)
+        groups = grouped((category(kind, name), i) for i, name in enumerate(series))
+        groups.pop("", None)
         if kind == DATASET and len(groups) == len(series) and kinds is None:
             continue  # every series is its own
         for group, members in sorted(groups.items()) if kind in CATEGORIES else groups.items():
             means = [statistics.mean_of_known(values[members, j]) for j in range(len(detectors))]
             grid.append([group, len(members), *means])
-            about = {"kind": kind, "category": group}
             for detector, mean in zip(detectors, means, strict=True):
-                row = {"detector": detector, "metric": metric, "value": mean, "series": len(members)}
-                rows.append({**about, **row})
+                about = {"kind": kind, "category": group, "detector": detector, "metric": metric}
+                rows.append({**about, "value": mean, "series": len(members)})
     note = f"mean of {metric}" + ", lower is better" * lower
     return ResultTable(rows, grid=grid, notes=[note] if rows else [])

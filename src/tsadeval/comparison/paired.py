@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
 # Of intervals by bootstrap.
-BOOTSTRAP: dict[str, Check] = {
+BOOTSTRAP = {
     "level": Number(0, 1, open_low=True),
     "draws": Number(1, integer=True),
     "seed": Number(0, integer=True),
@@ -71,11 +71,8 @@ def wilcoxon(differences: Any) -> Floats:
     p = np.where(n > 0, np.minimum(2 * special.ndtr(-z), 1.0), 1.0)
     count = (~np.isnan(d)).sum(axis=0)
     exact = count <= np.where(tied | (n < count), EXACT_TIED, EXACT)
-    for columns in (exact & tied, *(exact & ~tied & (n == size) for size in np.unique(n[exact & ~tied]))):
-        if columns.any():
-            # Without ties the ranks are 1 to n in some order, so that one distribution serves all columns.
-            shown = ranks[:, columns] if tied[columns].any() else np.arange(1.0, n[columns].max() + 1)[:, None]
-            p[columns] = _exact(shown, up[columns])
+    if exact.any():
+        p[exact] = _exact(ranks[:, exact], up[exact])
     return np.where(count > 0, p, math.nan)
 
 
@@ -88,9 +85,11 @@ def _ranks_of_sizes(d: Floats) -> Floats:
 def _exact(ranks: Floats, up: Floats) -> Floats:
     """P-values from all signs that the ranks in each column could have had; a rank of 0 is none.
 
-    With a single column of ranks it is that of all sums `up`.
+    Columns with the same ranks in another order share a distribution: without ties all of one size do.
     """
-    doubled = np.rint(2 * ranks).astype(np.int64)  # mid-ranks are halves
+    doubled = np.sort(np.rint(2 * ranks).astype(np.int64), axis=0)  # mid-ranks are halves
+    doubled, column = np.unique(doubled, axis=1, return_inverse=True)
+    column = column.ravel()  # NumPy 2.0 alone gives it two axes
     width = int(doubled.sum(axis=0).max(initial=0)) + 1
     ways = np.zeros((doubled.shape[1], width))
     ways[:, 0] = 1.0
@@ -98,7 +97,6 @@ def _exact(ranks: Floats, up: Floats) -> Floats:
         before = np.arange(width) - rank[:, None]
         ways += np.where((before >= 0) & (rank[:, None] > 0), np.take_along_axis(ways, np.maximum(before, 0), 1), 0.0)
     to = np.cumsum(ways, axis=1)
-    column = np.arange(len(up)) if len(ways) > 1 else np.zeros(len(up), np.int64)
     at = np.rint(2 * up).astype(np.int64)
     below, total = to[column, at], to[column, -1]
     above = total - below + ways[column, at]
@@ -138,12 +136,7 @@ def bayesian_signed_rank(
     >>> bayesian_signed_rank([0.9, 0.8, 0.7, 0.9, 0.6], [0.5, 0.6, 0.4, 0.5, 0.3]).better > 0.95
     True
     """
-    checks: dict[str, Check] = {
-        "rope": Number(0),
-        "prior": Number(0, open_low=True),
-        "draws": Number(1, integer=True),
-        "seed": Number(0, integer=True),
-    }
+    checks = {"rope": Number(0), "prior": Number(0, open_low=True), **BOOTSTRAP}
     check_parameters("bayesian_signed_rank", checks, {"rope": rope, "prior": prior, "draws": draws, "seed": seed})
     found = differences(x, y)
     found = found[~np.isnan(found)]
@@ -195,20 +188,17 @@ def rank_biserial(x: Any, y: Any) -> float:
     return float(np.where(d > 0, ranks, -ranks).sum() / ranks.sum())
 
 
-class PairedDifference(NamedTuple):
-    """Mean of `x - y` over the series both have, with its bootstrap interval.
+class Means(NamedTuple):
+    """Means with the ends of their bootstrap intervals, and the number of series that they are based on."""
 
-    Where a difference is infinite there is no mean, and it is NaN.
-    """
-
-    mean: float
-    low: float
-    high: float
+    mean: Any
+    low: Any
+    high: Any
     series: int
 
 
-def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> PairedDifference:
-    """By how much x is above y, series by series.
+def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
+    """By how much x is above y on average, over the series that both have; NaN where a difference is infinite.
 
     >>> found = paired_difference([0.9, 0.8, 0.7], [0.5, 0.6, 0.8])
     >>> round(found.mean, 4), found.series
@@ -217,10 +207,19 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
     check_parameters("paired_difference", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
     d = differences(x, y)
     d = d[~np.isnan(d)]
-    if not len(d) or not np.isfinite(d).all():
-        return PairedDifference(math.nan, math.nan, math.nan, len(d))
-    low, high = percentiles(bootstrap_means(d[:, None], draws, seed)[:, 0], level).tolist()
-    return PairedDifference(float(d.mean()), low, high, len(d))
+    if not np.isfinite(d).all():
+        return Means(math.nan, math.nan, math.nan, len(d))
+    found = bootstrap(d, level, draws, seed)
+    return Means(float(found.mean), float(found.low), float(found.high), len(d))
+
+
+def bootstrap(values: Floats, level: float, draws: int, seed: int) -> Means:
+    """Compute the mean of each column with its percentile bootstrap interval; NaN where there are no rows."""
+    if not len(values):
+        nothing = np.full(values.shape[1:], math.nan)
+        return Means(nothing, nothing, nothing, 0)
+    low, high = percentiles(bootstrap_means(values, draws, seed), level)
+    return Means(values.mean(axis=0), low, high, len(values))
 
 
 def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.comparison import statistics
+from tsadeval.comparison.paired import Floats
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.results import plain
 
-Floats = NDArray[np.float64]
 Data = dict[str, Any]
 SHARE = 0.9  # of the best detector's value that counts as reaching it
 
@@ -86,33 +86,20 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
     """
     found = statistics.Ranking(-values if lower else values, missing=missing)
-    known = np.isfinite(values)
-    counts = known.sum(axis=0)
-    means = np.where(counts > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1), math.nan)
-    board: Data = {
-        "mean": _plain(means),
-        "defined": counts.tolist(),
+    several = len(found.kept) > 1
+    return {
+        "mean": [plain(finite_mean(column)) for column in values.T.tolist()],
+        "defined": np.isfinite(values).sum(axis=0).tolist(),
         "series": found.means.series,
         "rank": found.for_all(_plain(found.means.mean), None),
         "low": found.for_all(_plain(found.means.low), None),
         "high": found.for_all(_plain(found.means.high), None),
-        "groups": [],
-        "friedman": None,
-        "best": [],
-        "wins": [],
-        "too_few": "",
+        "groups": [[found.kept[i] for i in group] for group in found.groups(alpha)],
+        "friedman": plain(statistics.friedman(found.values).f_p) if found.tested and len(found.kept) > 2 else None,
+        "best": np.flatnonzero(found.alike(alpha)).tolist(),
+        "wins": [found.for_all(some.sum(axis=1).tolist(), 0) for some in found.counts[:2]] if several else [],
+        "too_few": found.tests.too_few(alpha) if found.tested else "",
     }
-    if len(found.kept) > 1:
-        both = (found.counts.wins, found.counts.ties)
-        board["wins"] = [found.for_all(some.sum(axis=1).tolist(), 0) for some in both]
-    if found.tested:
-        board["groups"] = [[found.kept[i] for i in group] for group in found.groups(alpha)]
-        board["too_few"] = found.tests.too_few(alpha)
-        alike = found.tests.same(alpha)[found.first]
-        board["best"] = [found.kept[i] for i in np.flatnonzero(alike).tolist()]
-        if len(found.kept) > 2:
-            board["friedman"] = plain(statistics.friedman(found.values).f_p)
-    return board
 
 
 def _plain(values: Floats) -> list[float | None]:

@@ -20,16 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, differences, percentiles, wilcoxon
-from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
-ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+ALPHA = {"alpha": Number(0, 1, open_low=True)}
 
 
 def _table(values: Any, least: int = 1) -> Floats:
@@ -114,17 +113,7 @@ def mean_of_known(values: Any) -> float:
     return float(known.mean()) if known.size else math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class MeanRanks:
-    """Mean ranks of detectors with bootstrap intervals over series, and the number of series they are based on."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-    series: int
-
-
-def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> MeanRanks:
+def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
     """Mean ranks over the series on which every detector has a value, with percentile bootstrap intervals.
 
     >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]])
@@ -132,12 +121,7 @@ def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int
     (array([1.333, 1.667, 3.   ]), 3)
     """
     check_parameters("mean_ranks", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
-    found = ranks(whole_rows(values))
-    if not len(found):
-        nothing = np.full(found.shape[1], math.nan)
-        return MeanRanks(nothing, nothing, nothing, 0)
-    low, high = percentiles(bootstrap_means(found, draws, seed), level)
-    return MeanRanks(found.mean(axis=0), low, high, len(found))
+    return bootstrap(ranks(whole_rows(values)), level, draws, seed)
 
 
 class WinsTiesLosses(NamedTuple):
@@ -170,7 +154,6 @@ class Friedman(NamedTuple):
     f: float
     f_p: float
     series: int
-    detectors: int
 
 
 def friedman(values: Any) -> Friedman:
@@ -185,15 +168,15 @@ def friedman(values: Any) -> Friedman:
     found = ranks(whole_rows(_table(values, 3)))
     n, k = found.shape
     if n < 2:
-        return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
+        return Friedman(math.nan, math.nan, math.nan, math.nan, n)
     if (found == (k + 1) / 2).all():  # every series ties everything
-        return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
+        return Friedman(0.0, 1.0, 0.0, 1.0, n)
     stats = require("scipy.stats", extra="all")
     # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
     chi2, p = map(float, stats.friedmanchisquare(*found.T))
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
+    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,9 +300,8 @@ def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
-    options = {"detectors": detectors, "series": series, "alpha": alpha}
-    check_parameters("critical_difference", checks, options)
+    checks = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
+    check_parameters("critical_difference", checks, {"detectors": detectors, "series": series, "alpha": alpha})
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
     return float(q * math.sqrt(detectors * (detectors + 1) / (12 * series)))
 
@@ -341,9 +323,7 @@ def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
     groups: list[list[int]] = []
     last = 0
     for start in range(len(order)):
-        stop = start + 1
-        while stop < len(order) and first[stop] <= start:
-            stop += 1
+        stop = next((i for i in range(start + 1, len(order)) if first[i] > start), len(order))
         if stop > max(last, start + 1):  # not inside the group before
             groups.append(order[start:stop].tolist())
             last = stop
@@ -384,13 +364,14 @@ class Ranking:
         return len(self.kept) > 1 and self.means.series > 1
 
     def groups(self, alpha: float) -> list[list[int]]:
-        """Return groups of detectors of which no two were told apart, best first."""
-        return tie_groups(self.means.mean, self.tests.same(alpha))
+        """Return groups of detectors of which no two were told apart, best first; none where there is no test."""
+        return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested else []
 
-    @property
-    def first(self) -> int:
-        """The detector with the best mean rank."""
-        return int(np.argmin(self.means.mean))
+    def alike(self, alpha: float) -> list[bool]:
+        """Say of all detectors whether they were not told apart from the one with the best mean rank."""
+        if not self.tested:
+            return [False] * self.detectors
+        return self.for_all(self.tests.same(alpha)[np.argmin(self.means.mean)].tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:
@@ -419,10 +400,9 @@ def agreement(rows: Any) -> Floats:
     for gaps in np.unique(known, axis=0):  # rows with the same gaps are ranked together
         for others in np.unique(known, axis=0):
             both = gaps & others
-            if not both.any():
-                continue
-            one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
-            found[np.ix_(one, two)] = correlation(*(ranks(table[np.ix_(rows, both)]) for rows in (one, two)))
+            if both.any():
+                one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
+                found[np.ix_(one, two)] = correlation(*(ranks(table[np.ix_(rows, both)]) for rows in (one, two)))
     return found
 
 

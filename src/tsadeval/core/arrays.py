@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.names import is_number
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, hint
 
 EXACT = 2**53  # integers up to this have a float64 of their own
 
@@ -189,7 +189,7 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     if np.isnan(wrong).all():
         return InvalidInputError(
             f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points from "
-            "both arrays, or label them 0 and leave them out with ignore= of te.evaluate"
+            f"both arrays, or label them 0 and leave them out with {hint('ignore= of te.evaluate', '--ignore')}"
         )
     if wrong.tolist() == [-1]:
         return InvalidInputError(
@@ -215,14 +215,12 @@ def refuse_not_finite(array: NDArray[Any], name: str) -> None:
         return
     at = int(np.argmin(finite))
     what = "NaN" if np.isnan(array[at]) else "infinite"
+    skip = hint('missing="skip" of te.evaluate', "--missing skip, not with --stream,")
     raise InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
-        + (
-            '; missing="skip" of te.evaluate (--missing skip, not with --stream) leaves them out'
-            if what == "NaN"
-            else ""
-        )
+        + f"; {skip} leaves them out"
+        * (what == "NaN")
     )
 
 
@@ -238,7 +236,7 @@ def same_length(y: NDArray[Any], other: NDArray[Any], name: str) -> None:
     if len(y) != len(other):
         raise InvalidInputError(
             f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
-            + "; te.align(scores, n, window=...) puts scores of windows on points"
+            + f"; te.align{hint('(scores, n, window=...)', ' of the Python library')} puts scores of windows on points"
             * (name == "y_score" and 0 < len(other) < len(y))
         )
 

@@ -117,7 +117,7 @@ class Pair:
 Check = Number | OneOf | Flag | Pair
 
 
-def check_parameters(owner: str, checks: dict[str, Check], given: dict[str, Any]) -> None:
+def check_parameters(owner: str, checks: Mapping[str, Check], given: Mapping[str, Any]) -> None:
     """Refuse the first given option that its check does not accept."""
     for name, value in given.items():
         if name in checks and not checks[name].accepts(value):

@@ -44,7 +44,8 @@ class Setting:
         """The period of the series that was scored."""
         if self.values is None:
             raise UndefinedError(
-                "window='period' needs the series: pass values= to te.evaluate, or window=te.period(values)"
+                "window='period' needs the series: "
+                + hint("pass values= to te.evaluate, or window=te.period(values)", "name its column with --values")
             )
         return period(self.values)
 

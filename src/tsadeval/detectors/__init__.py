@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make, option, parse_detector
 
 if TYPE_CHECKING:
-    from tsadeval.detectors.base import Detector
-    from tsadeval.detectors.deep import DeepDetector
+    from tsadeval.detectors.base import DeepDetector, Detector
     from tsadeval.detectors.wrapping import wrap
 
 __all__ = [
@@ -36,7 +35,7 @@ __all__ = [
 
 # Names that need scikit-learn, so they are loaded when first used.
 _HOMES = {
-    "DeepDetector": "tsadeval.detectors.deep",
+    "DeepDetector": "tsadeval.detectors.base",
     "Detector": "tsadeval.detectors.base",
     "wrap": "tsadeval.detectors.wrapping",
 }

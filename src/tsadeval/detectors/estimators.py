@@ -25,26 +25,23 @@ def family_of(estimator: Any) -> str | None:
     >>> family_of(3) is None
     True
     """
-    if isinstance(estimator, type):
-        return None
     final = _final(estimator)
-    if _comes_from(final, "tsadeval") and callable(getattr(final, "score", None)):
-        return "tsadeval"
-    if callable(getattr(final, "decision_function", None)) and (
-        _comes_from(final, "pyod") or hasattr(final, "decision_scores_")
-    ):
-        return "pyod"
-    if _is_upside_down(final):
+    if isinstance(estimator, type) or _is_upside_down(final):
         return None
-    for package in ("aeon", "sktime"):
-        if _comes_from(final, package) and callable(getattr(final, "predict", None)):
-            return package
-    kind = getattr(final, "_estimator_type", None)
-    outliers = kind == "outlier_detector" or "sklearn.base.OutlierMixin" in _classes(final)
-    if outliers and any(_has(final, name) for name in ("decision_function", "score_samples")):
-        return "sklearn"
-    # A method may be hidden until the estimator is fitted, so classifiers are asked for it when they score.
-    return "classifier" if callable(getattr(final, "predict_proba", None)) else None
+    outliers = getattr(final, "_estimator_type", None) == "outlier_detector" or "sklearn.base.OutlierMixin" in _classes(
+        final
+    )
+    # The first that holds. A method may be hidden until the estimator is fitted, so classifiers are asked for theirs
+    # when they score.
+    families = {
+        "tsadeval": _comes_from(final, "tsadeval") and _has(final, "score"),
+        "pyod": _has(final, "decision_function") and (_comes_from(final, "pyod") or hasattr(final, "decision_scores_")),
+        "aeon": _comes_from(final, "aeon") and _has(final, "predict"),
+        "sktime": _comes_from(final, "sktime") and _has(final, "predict"),
+        "sklearn": outliers and (_has(final, "decision_function") or _has(final, "score_samples")),
+        "classifier": _has(final, "predict_proba"),
+    }
+    return next((family for family, holds in families.items() if holds), None)
 
 
 def anomaly_scores(estimator: Any, X: Any) -> NDArray[Any]:

@@ -1,21 +1,26 @@
-"""Detectors that forecast the last point of a window from those before it: AR and POLY."""
+"""Detectors that forecast a point from those before it: AR, POLY and LSTM-AD."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tsadeval.core.parameters import Number
+from tsadeval.detectors.base import DeepDetector
 from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats
 from tsadeval.detectors.windowed import WindowedDetector
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForecastDetector(WindowedDetector):
-    """A detector whose score is the squared error of a linear forecast, mean over columns.
+    """A detector whose score is the squared error of a linear forecast of a window's last point, mean over columns.
 
     A subclass writes `learn` and `forecast`. Points before the end of the first window get the score of its last point.
     """
@@ -29,9 +34,9 @@ class ForecastDetector(WindowedDetector):
     # The weights of an autoregression grow with the square of the columns, so windows of several are short.
     of_several = 10
 
+    @abstractmethod
     def forecast(self, past: Floats) -> Floats:
         """Forecast the next points (windows, columns) after the past ones (windows, window - 1, columns)."""
-        raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
         """Compute the errors of the last points."""
@@ -115,3 +120,61 @@ class Poly(ForecastDetector):
     def forecast(self, past: Floats) -> Floats:
         """Extrapolate by one point."""
         return np.asarray(np.einsum("wpc,p->wc", past, self.model_))
+
+
+@detector(
+    name="lstm_ad",
+    title="LSTMAD",
+    summary="A recurrent network that forecasts the next point.",
+    scoring="squared error of the forecast of a point, mean over columns",
+    reference="Malhotra et al., Long Short Term Memory Networks for Anomaly Detection in Time Series, ESANN 2015",
+    extra="torch",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class LSTMAD(DeepDetector):
+    """LSTM-AD: a recurrent network that forecasts the next point; large forecast errors are anomalous.
+
+    Malhotra, Vig, Shroff, Agarwal: Long Short Term Memory Networks for Anomaly Detection in Time Series, ESANN 2015.
+
+    Stacked LSTM layers read the series x(1), x(2), ... and at each step t a linear layer forecasts x(t+1). The network
+    learns to make the mean squared error of all forecasts in a window small (the first has one point of history, the
+    last window - 1).
+
+    As in the paper: stacked recurrent layers, a forecast at every step. Where we deviate: one step ahead instead of
+    several; the score is the squared forecast error, as in common implementations, where the paper fits a Gaussian to
+    the errors of several horizons; two layers of 32 units (the paper's sizes differ by data set). Since every window
+    trains a forecast at each of its points, an epoch has 5,000 windows at most. A point is scored with at least half a
+    window of history: windows that overlap by half are read once, and the errors of their second halves count.
+    """
+
+    batch_size: int = option(64, Number(1, integer=True), "batch size in windows")
+    max_windows: int | None = option(
+        5_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
+    )
+    hidden: int = option(32, Number(1, integer=True), "units of a recurrent layer")
+    layers: int = option(2, Number(1, integer=True), "recurrent layers, one on the other")
+
+    static_step = True
+
+    def build(self, columns: int) -> nn.Module:
+        """Recurrent layers and a linear one that reads the forecast off them."""
+        from tsadeval.detectors._torch.networks import Forecaster
+
+        return Forecaster(columns, self.hidden, self.layers)
+
+    def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
+        """Return the mean squared forecast error."""
+        return self._errors(module, batch).mean()
+
+    def window_scores(self, module: Any, batch: Tensor) -> Tensor:
+        """Return the errors of the points that have at least half a window of history."""
+        return self._errors(module, batch)[:, -self.scoring_stride :].mean(dim=2)
+
+    @property
+    def scoring_stride(self) -> int:
+        """Half a window."""
+        return self.window // 2
+
+    def _errors(self, module: Any, batch: Tensor) -> Tensor:
+        forecast: Tensor = module(batch[:, :-1])
+        return (forecast - batch[:, 1:]).square()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.deep import DeepDetector
+from tsadeval.detectors.base import DeepDetector
 from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler
 from tsadeval.errors import InvalidParameterError
@@ -177,6 +177,19 @@ def _errors(batch: Tensor, other: Tensor) -> Tensor:
     return (batch - other).square().mean(dim=(1, 2))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class DecayingDetector(DeepDetector):
+    """A detector that learns for few epochs, more slowly from the third on."""
+
+    epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
+    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
+    decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
+
+    def learning_rate_at(self, epoch: int) -> float:
+        """Full for two epochs, then a fraction of the one before."""
+        return float(self.learning_rate * self.decay ** max(epoch - 2, 0))
+
+
 @detector(
     name="anomaly_transformer",
     title="A.T.",
@@ -187,7 +200,7 @@ def _errors(batch: Tensor, other: Tensor) -> Tensor:
     extra="torch",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class AnomalyTransformer(DeepDetector):
+class AnomalyTransformer(DecayingDetector):
     """Anomaly Transformer: points whose associations in a window are merely local are anomalous.
 
     Xu, Wu, Wang and Long: Anomaly Transformer: Time Series Anomaly Detection with Association Discrepancy, ICLR 2022.
@@ -219,10 +232,7 @@ class AnomalyTransformer(DeepDetector):
     A training step of 256 windows takes about 6 GB; a smaller `batch_size` takes less.
     """
 
-    epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
     batch_size: int = option(256, Number(1, integer=True), "batch size in windows")
-    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
-    decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
     d_model: int = option(512, Number(1, integer=True), "numbers that describe a point inside; a multiple of n_heads")
     d_ff: int = option(512, Number(1, integer=True), "units of the map between attentions")
     n_heads: int = option(8, Number(1, integer=True), "attentions of a layer")
@@ -246,10 +256,6 @@ class AnomalyTransformer(DeepDetector):
         return AnomalyTransformerNetwork(
             columns, self.window, self.d_model, self.n_heads, self.d_ff, self.n_layers, self.dropout
         )
-
-    def learning_rate_at(self, epoch: int) -> float:
-        """Full for two epochs, then a fraction of the one before."""
-        return float(self.learning_rate * self.decay ** max(epoch - 2, 0))
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
         """Both phases in one."""
@@ -286,7 +292,7 @@ class AnomalyTransformer(DeepDetector):
     extra="torch",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class TimesNet(DeepDetector):
+class TimesNet(DecayingDetector):
     """TimesNet: a window, folded along its periods into pictures, is reconstructed by two-dimensional convolutions.
 
     Wu, Hu, Liu, Zhou, Wang and Long: TimesNet: Temporal 2D-Variation Modeling for General Time Series Analysis, ICLR
@@ -315,9 +321,6 @@ class TimesNet(DeepDetector):
     rewards even random scores; ours are not adjusted.
     """
 
-    epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
-    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
-    decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
     d_model: int = option(64, Number(1, integer=True), "numbers that describe a point inside")
     d_ff: int = option(64, Number(1, integer=True), "channels between the two inception blocks")
     n_layers: int = option(2, Number(1, integer=True), "blocks")
@@ -345,10 +348,6 @@ class TimesNet(DeepDetector):
             num_kernels=self.num_kernels,
             dropout=self.dropout,
         )
-
-    def learning_rate_at(self, epoch: int) -> float:
-        """Full for two epochs, then a fraction of the one before."""
-        return float(self.learning_rate * self.decay ** max(epoch - 2, 0))
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
         """Return the reconstruction error."""

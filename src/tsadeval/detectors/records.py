@@ -50,7 +50,7 @@ class DetectorRecord:
                 raise InvalidParameterError(
                     f"{self.name} has no option {name!r}: {did_you_mean(name, list(self.parameters))}"
                 )
-        check_parameters(self.name, dict(self.checks), options)
+        check_parameters(self.name, self.checks, options)
         merged = {**dict(self.bound), **options}
         changed = ((k, merged[k]) for k, default in self.parameters.items() if k in merged and merged[k] != default)
         return replace(self, bound=tuple(changed))

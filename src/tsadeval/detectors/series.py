@@ -23,7 +23,12 @@ def as_series(X: Any, least: int = 1) -> Floats:
     >>> as_series([1, 2, 4]).shape
     (3, 1)
     """
-    array = _as_numbers(X)
+    if hasattr(X, "toarray"):
+        raise InvalidInputError("X is sparse, which no detector takes: pass X.toarray()")
+    array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
+    if array.dtype.kind not in "biuf":
+        advice = "Complex data not supported" if array.dtype.kind == "c" else "drop or encode other columns"
+        raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; {advice}")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -47,16 +52,6 @@ def as_series(X: Any, least: int = 1) -> Floats:
             "give more points, or the detector a smaller window"
         )
     return series
-
-
-def _as_numbers(X: Any) -> NDArray[Any]:
-    if hasattr(X, "toarray"):
-        raise InvalidInputError("X is sparse, which no detector takes: pass X.toarray()")
-    array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
-    if array.dtype.kind not in "biuf":
-        advice = "Complex data not supported" if array.dtype.kind == "c" else "drop or encode other columns"
-        raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; {advice}")
-    return array
 
 
 # Scaling: columns brought to one scale by what the training part showed.
@@ -163,9 +158,7 @@ def score_points(n: int, window: int, score: Callable[[Index], NDArray[Any]], *,
     >>> score_points(4, 3, lambda starts: starts[:, None] + 1.0, batch=2)
     array([1., 1., 1., 2.])
     """
-    starts = np.arange(0, n - window + 1, stride)
-    if starts[-1] != n - window:
-        starts = np.append(starts, n - window)
+    starts = np.append(np.arange(0, n - window, stride), n - window)
     sums, counts = np.zeros(n), np.zeros(n)
     for at in range(0, len(starts), batch):
         part = starts[at : at + batch]

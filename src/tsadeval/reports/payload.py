@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.metrics.counting import curve, sorted_normal, threshold_ranks
-from tsadeval.metrics.event_sweep import at_least, event_maxima, event_steps
+from tsadeval.metrics.counting import curve, event_maxima, sorted_normal, threshold_ranks
+from tsadeval.metrics.event_sweep import at_least, event_steps
 
 Codes = NDArray[np.uint16]
 

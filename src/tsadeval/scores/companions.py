@@ -1,6 +1,7 @@
 """Companions of scores: labels, incidents, ignored spans of time and scores to fit on that come from elsewhere.
 
-So do time stamps and values that are given beside scores. Each is joined with the scorings by their names (of series, detectors and files) and by their time stamps.
+So do time stamps and values that are given beside scores. Each is joined with the scorings by their names (of series,
+detectors and files) and by their time stamps.
 """
 
 from __future__ import annotations

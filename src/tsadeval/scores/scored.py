@@ -162,7 +162,7 @@ def _refusal(one: Given, other: Given) -> InvalidInputError:
     return InvalidInputError(
         f"detectors {one.detector!r} and {other.detector!r} have {counts[0]} and {counts[1]} points{on}: give time "
         f"stamps ({hint('time=', '--time')}), by which they are aligned, or the same rows for both, with NaN where "
-        "there is no score; te.align puts scores of windows on points"
+        f"there is no score; te.align{hint('', ' of the Python library')} puts scores of windows on points"
     )
 
 

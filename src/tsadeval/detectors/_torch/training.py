@@ -26,7 +26,7 @@ from tsadeval.detectors.series import Floats, Index, score_points
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from tsadeval.detectors.deep import DeepDetector
+    from tsadeval.detectors.base import DeepDetector
 
 # Early stopping is decided on this share of the training series: the ends of up to so many blocks, because a series
 # may be several machines' one behind the other, and the last of them alone would speak for all.
