@@ -70,24 +70,24 @@ def _bernoulli(mask: Bools, random: Random, q: float, p: float) -> Floats:
     return np.where(chosen, 0.1 + 0.9 * u, 0.1 * u)
 
 
-GENERATORS: Registry[Generator] = Registry("generator")
-
-for _generator in [
-    Generator("AccQ", _accurate((0.9, 0.1), (0.0, 0.05)), "right with probability q, scores far apart"),
-    Generator("LowDisAccQ", _accurate((0.6, 0.1), (0.0, 0.4)), "right with probability q, scores close"),
-    Generator("PreQ-NegP", _counted, "finds a share q, false alarms on a share p", p=FALSE_ALARM_RATES),
-    # As the paper's text has them, with AccQ's normal points the right way round and noise that is not clipped.
-    Generator("AccQ-text", _accurate((0.9, 0.1), (0.0, 0.05)), "AccQ, noise not clipped", clip=False),
-    Generator("LowDisAccQ-text", _accurate((0.6, 0.1), (0.0, 0.4)), "LowDisAccQ, noise not clipped", clip=False),
-    Generator(
-        "PreQ-NegP-text",
-        _bernoulli,
-        "finds with probability q, false alarms with probability p, both 0.1 + 0.9 U",
-        p=FALSE_ALARM_RATES,
-        clip=False,
-    ),
-]:
-    GENERATORS.add(_generator.name, _generator)
+GENERATORS: Registry[Generator] = Registry(
+    "generator",
+    records=[
+        Generator("AccQ", _accurate((0.9, 0.1), (0.0, 0.05)), "right with probability q, scores far apart"),
+        Generator("LowDisAccQ", _accurate((0.6, 0.1), (0.0, 0.4)), "right with probability q, scores close"),
+        Generator("PreQ-NegP", _counted, "finds a share q, false alarms on a share p", p=FALSE_ALARM_RATES),
+        # As the paper's text has them, with AccQ's normal points the right way round and noise that is not clipped.
+        Generator("AccQ-text", _accurate((0.9, 0.1), (0.0, 0.05)), "AccQ, noise not clipped", clip=False),
+        Generator("LowDisAccQ-text", _accurate((0.6, 0.1), (0.0, 0.4)), "LowDisAccQ, noise not clipped", clip=False),
+        Generator(
+            "PreQ-NegP-text",
+            _bernoulli,
+            "finds with probability q, false alarms with probability p, both 0.1 + 0.9 U",
+            p=FALSE_ALARM_RATES,
+            clip=False,
+        ),
+    ],
+)
 
 
 def numbers_of(seed: int, *name: Any) -> tuple[int, ...]:

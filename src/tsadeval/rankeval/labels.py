@@ -61,8 +61,6 @@ def synthetic_events(*, n: int, segments: int, longest: int, shortest: int, seed
     return Events.of(mask)
 
 
-CASES: Registry[LabelCase] = Registry("label case")
-
 # Thousands of points, segments, name of their lengths, longest, shortest; the i-th has seed 42 + i.
 _TABLE = [
     (100, 20, "50L", 60, 40),
@@ -97,17 +95,16 @@ _TABLE = [
     (10, 2, "500H", 999, 1),
 ]
 
-for _i, (_k, _segments, _lengths, _longest, _shortest) in enumerate(_TABLE):
-    _name = f"{_k}k-{_segments}seg-{_lengths}"
-    _draw = partial(
-        synthetic_events, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i
-    )
-    CASES.add(_name, LabelCase(_name, 1000 * _k, _draw))
 
-SYNTHETIC = tuple(CASES)
+def _synthetic(place: int, thousands: int, segments: int, lengths: str, longest: int, shortest: int) -> LabelCase:
+    """Return the case of a line of the table."""
+    n, seed = 1000 * thousands, 42 + place
+    draw = partial(synthetic_events, n=n, segments=segments, longest=longest, shortest=shortest, seed=seed)
+    return LabelCase(f"{thousands}k-{segments}seg-{lengths}", n, draw)
 
 
-for _case in [
+_SYNTHETIC = [_synthetic(i, *line) for i, line in enumerate(_TABLE)]
+_REAL = [
     LabelCase("MSL", 73_729, dataset="msl"),
     LabelCase("SMD-1-1", 28_479, dataset="smd/1-1"),
     LabelCase("SMD-2-1", 23_694, dataset="smd/2-1"),
@@ -115,7 +112,6 @@ for _case in [
     LabelCase("PSM", 87_841, dataset="psm"),
     LabelCase("SWaT", 449_919, dataset="swat"),
     LabelCase("Creditcard", 284_807, dataset="creditcard"),
-]:
-    CASES.add(_case.name, _case)
-
-REAL = tuple(name for name in CASES if name not in SYNTHETIC)
+]
+CASES: Registry[LabelCase] = Registry("label case", records=[*_SYNTHETIC, *_REAL])
+SYNTHETIC, REAL = (tuple(case.name for case in cases) for cases in (_SYNTHETIC, _REAL))

@@ -22,9 +22,7 @@ from tsadeval.thresholds.rules import parse_rule
 
 RULES = ("best", "quantile(0.95)")
 
-HARD_TASKS: Registry[HardTask] = Registry("task")
-for _task in (*hard_orders.TASKS, *hard_controls.TASKS):
-    HARD_TASKS.add(_task.name, _task)
+HARD_TASKS: Registry[HardTask] = Registry("task", records=(*hard_orders.TASKS, *hard_controls.TASKS))
 
 
 class HardCell(NamedTuple):
