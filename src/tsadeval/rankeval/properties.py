@@ -256,7 +256,6 @@ class _Values:
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self.sign = 1.0 if metric.direction == "higher" else -1.0
         self._known: dict[Pair, float] = {}
         self.raised: dict[Pair, str] = {}  # what the metric raised, and on which labels and predictions
 
@@ -267,7 +266,7 @@ class _Values:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 try:
-                    self._known[case] = self.sign * self._metric(y, p.astype(np.float64) if of_scores else p)
+                    self._known[case] = self._metric.sign * self._metric(y, p.astype(np.float64) if of_scores else p)
                 except Exception as error:  # a user's function may raise whatever it raises
                     self._known[case] = math.nan
                     second = f"{'scores' if of_scores else 'alarms'} {_written(case[1])}"
@@ -298,7 +297,7 @@ def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]
                 continue
             tried += 1
             if not _holds(check.relation, one, other):
-                example = Example(before, values.sign * one, after, values.sign * other)
+                example = Example(before, metric.sign * one, after, metric.sign * other)
                 return {"status": "fails", "cases": tried, "example": example, "message": message}
     status = "failed" if message else "holds" if tried else "undefined"
     return {"status": status, "cases": tried, "example": None, "message": message}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import Rule
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Result, Row
-from tsadeval.core.selection import AnyMetric, Metrics
+from tsadeval.core.selection import AnyMetric, Metrics, find_metric
 from tsadeval.engine.cells import Chunk, Layout, Making
 from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric
 from tsadeval.engine.pool import Limits
@@ -37,6 +37,8 @@ class Suite:
     """
 
     layout: ClassVar[Layout[Any]]
+    # What the suite makes of the values of a run: an object with `table`, `explain`, and other `views`.
+    analysis: ClassVar[type[Any]]
     largest_seed: ClassVar[int] = 2**63 - 1
     timed: ClassVar[bool] = False  # whether the time of every metric is a result
     options: ClassVar[tuple[str, ...]] = ()  # the fields that a caller may fill
@@ -78,6 +80,11 @@ class Suite:
             raise InvalidParameterError(f"suite {self.name!r} has models of its own: leave scores out")
         return replace(self, metrics=choose_metrics(self.metrics if metrics is None else metrics, self.paper))
 
+    def find(self, metric: AnyMetric) -> Metric:
+        """Return the metric of the plan that a caller means."""
+        known: dict[str, Metric] = {str(one): one for one in self.metrics}
+        return known[find_metric(metric, known)]
+
     def cells(self) -> Iterable[Any]:
         """Return every value there is to compute."""
         raise NotImplementedError
@@ -102,10 +109,6 @@ class Suite:
         """Return the plan as a result keeps it."""
         return self
 
-    def analysis(self, result: SuiteResult) -> Any:
-        """Return what the suite makes of the values of a run: an object with `table`, `explain`, and other `views`."""
-        raise NotImplementedError
-
     def record(self) -> dict[str, Any]:
         """Return the plan as plain data for the store."""
         metrics = [record_of_metric(metric) for metric in self.metrics]
@@ -117,7 +120,12 @@ class Suite:
 
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded; users' metrics are there by name only."""
-        return replace(self, metrics=tuple(metric_of_record(metric) for metric in record["metrics"]))
+        metrics = tuple(metric_of_record(metric) for metric in record["metrics"])
+        return replace(self, metrics=metrics, **self._options_of(record))
+
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that a record stands for, as `recorded` wrote them."""
+        raise NotImplementedError
 
 
 class _Printed:
@@ -203,7 +211,7 @@ class SuiteResult(Result):
         self.store = store
         self._n_jobs = n_jobs
         self._frame = store.frame(plan.cells())
-        self._analysis: Any = plan.analysis(self)
+        self._analysis: Any = plan.analysis(plan, self)
 
     @classmethod
     def computed(

@@ -22,7 +22,7 @@ from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval.generators import random_stream
-from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
 from tsadeval.scores.scored import NO_SCORE
@@ -94,8 +94,8 @@ class AuditSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
-    columns: ClassVar[tuple[str, ...]] = ("y_true", "y_score", "by", "value")
-    options: ClassVar[tuple[str, ...]] = ("data", *columns, "threshold", "adversaries", "seed")
+    analysis = AuditAnalysis
+    options = ("data", "y_true", "y_score", "by", "value", "threshold", "adversaries", "seed")
     nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})
 
     data: Any = field(default=None, compare=False, repr=False)
@@ -197,21 +197,16 @@ class AuditSuite(Suite):
         """Return the plan as a result keeps it, without the scores."""
         return replace(self, data=None)
 
-    def analysis(self, result: SuiteResult) -> AuditAnalysis:
-        """Return gameability, agreement, ranks and explanations."""
-        return AuditAnalysis(self, result.to_frame())
-
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
         series, adversaries = [list(s) for s in self.series], [list(a) for a in self.scorers]
         return {"series": series, "adversaries": adversaries, "rule": self.rule, "seed": self.seed}
 
-    def of_record(self, record: dict[str, Any]) -> Self:
-        """Return the plan that was recorded."""
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3], *map(tuple, s[4:])) for s in record["series"])
         scorers = tuple((a[0], a[1], a[2]) for a in record["adversaries"])
         kept = {"series": series, "scorers": scorers, "rule": record["rule"], "seed": record["seed"]}
-        return replace(super().of_record(record), **kept, threshold=rule_of_key(record["rule"]))
+        return {**kept, "threshold": rule_of_key(record["rule"])}
 
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:

@@ -143,11 +143,11 @@ def _judge(of_task: TaskValues) -> tuple[list[WrongPair], Row]:
 
 def _row(entry: Entry, of_task: TaskValues, pair: WrongPair, facts: Row) -> Row:
     """Return the row of a pair, with what is known of its task."""
-    task, sign = of_task.task, 1.0 if entry.metric.direction == "higher" else -1.0
+    task = of_task.task
     about = {"task": task.name, "part": task.part, "kind": task.kind, "summary": task.summary}
     row: Row = {**about, **facts, "repeat": pair.repeat, "verdict": pair.verdict, "severity": pair.severity}
     for side, at in (("worse", pair.worse), ("better", pair.better)):
-        name, value = of_task.names[at], sign * float(of_task.values[pair.repeat, at])
+        name, value = of_task.names[at], entry.metric.sign * float(of_task.values[pair.repeat, at])
         threshold = math.nan if entry.rule is None else float(of_task.thresholds[pair.repeat, at])
         row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value, f"{side}_threshold": threshold}
     return {**row, "meaning": _meaning(entry, task, row)}
@@ -210,7 +210,7 @@ def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
     values = np.unique(np.concatenate([of_task.values[np.isfinite(of_task.values)] for of_task in found]))
     if len(values) != 1:
         return []
-    value = values[0] if entry.metric.direction == "higher" else -values[0]
+    value = entry.metric.sign * values[0]
     return [f"some threshold gives every detector here the value {value:g}: judge {entry.metric} at another rule"]
 
 
@@ -225,7 +225,7 @@ def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -
     raw = np.full(len(cases), math.nan)
     for i in judged:
         raw[i] = metric.run(Scoring.of(cases[i].labels, cases[i].scores), parse_rule("best")).value
-    values = raw if metric.direction == "higher" else -raw
+    values = metric.sign * raw
     worse, better = raw[list(places)].tolist()
     if task.kind == "order":
         verdict: str = verdict_of(*values[list(places)])

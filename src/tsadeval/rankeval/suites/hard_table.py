@@ -18,6 +18,7 @@ from tsadeval.errors import UnknownNameError
 from tsadeval.rankeval.suite import (
     DIGITS,
     Explanation,
+    SuiteResult,
     SuiteTable,
     count_values,
     failures,
@@ -30,8 +31,6 @@ from tsadeval.rankeval.suites.hard_explanation import AT_BEST, explain, incomple
 from tsadeval.rankeval.suites.hard_task import HardTask
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tsadeval.rankeval.suites.hard import Entry, HardSuite
 
 # A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
@@ -147,14 +146,14 @@ class HardAnalysis:
 
     views: ClassVar[tuple[str, ...]] = ("sensitivity", "values_of")
 
-    def __init__(self, plan: HardSuite, frame: pd.DataFrame) -> None:
+    def __init__(self, plan: HardSuite, result: SuiteResult) -> None:
         self.plan = plan
+        frame = result.to_frame()
         of_metrics = dict(list(frame.groupby(["metric", frame["rule"].fillna("")], sort=False)))
         self._rows = {e: of_metrics.get((str(e.metric), e.rule or ""), frame[:0]) for e in plan.entries}
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """Return the values of one metric at one rule, task by task; higher is better."""
-        sign = 1.0 if entry.metric.direction == "higher" else -1.0
         of_tasks = dict(list(self._rows[entry].groupby("task", sort=False)))
         found = []
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
@@ -163,7 +162,7 @@ class HardAnalysis:
             values, thresholds = (pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
             judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
             known = bool((rows["status"] == "ok").any())
-            found.append(TaskValues(task, names, sign * values, thresholds, known, judged == values.size))
+            found.append(TaskValues(task, names, entry.metric.sign * values, thresholds, known, judged == values.size))
         return found
 
     def table(self) -> SuiteTable:

@@ -22,7 +22,7 @@ from tsadeval.engine.compute import rule_key
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, Stream, draw, source
 from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase, synthetic_events
-from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.paper_rankings import Rankings
 from tsadeval.thresholds.rules import fixed, parse_rule
 
@@ -101,6 +101,7 @@ class PaperSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
+    analysis = Rankings
     largest_seed: ClassVar[int] = 2**64 - 1
     timed: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("cases", "tasks", "repeats", "seed", "data")
@@ -187,20 +188,14 @@ class PaperSuite(Suite):
         ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
         return [self.chunk(scorings, group, dict(self._rules), events[key[0]]) for key, group in ordered]
 
-    def analysis(self, result: SuiteResult) -> Rankings:
-        """Return ranking quality, robustness, latency, sensitivity and explanations."""
-        return Rankings(self, result.to_frame(), result.with_metrics)
-
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
         tasks = [task.name for task in self.tasks]
         return {"cases": list(self.cases), "repeats": self.repeats, "seed": self.seed, "tasks": tasks}
 
-    def of_record(self, record: dict[str, Any]) -> Self:
-        """Return the plan that was recorded."""
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         tasks = tuple(task for task in self.tasks if task.name in record["tasks"])
-        kept = {"cases": tuple(record["cases"]), "repeats": record["repeats"], "seed": record["seed"], "tasks": tasks}
-        return replace(super().of_record(record), **kept)
+        return {"cases": tuple(record["cases"]), "repeats": record["repeats"], "seed": record["seed"], "tasks": tasks}
 
 
 def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, ...]:

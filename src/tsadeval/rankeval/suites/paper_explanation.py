@@ -111,7 +111,6 @@ def hard_hint(metric: str) -> str:
 
 
 def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
-    sign = 1.0 if metric.direction == "higher" else -1.0
     values, spearman = rankings.values(metric, task), rankings.quality(metric, task, "average").spearman
     generator = GENERATORS[task.generator]
     along = generator.q if task.by == "q" else generator.p
@@ -119,7 +118,7 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     steps = range(len(along)) if task.better == "higher" else range(len(along) - 1, -1, -1)
     rows: list[Row] = []
     for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
-        ranked = [sign * values[case, sigma, fixed, i] for i in steps]
+        ranked = [metric.sign * values[case, sigma, fixed, i] for i in steps]
         wrong, counts = order_pairs(np.array([ranked]))
         worst = max(wrong, key=partial(_gravity, ranked), default=None)
         row: Row = {
