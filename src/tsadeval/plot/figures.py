@@ -66,18 +66,13 @@ def write_figures(
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
     if isinstance(result.plan, PaperSuite):
         for name in metrics or ():
-            rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
+            result.plan.find(name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    if isinstance(result.plan, PaperSuite):
-        drawings = _of_rankings(result, metrics)
-    elif isinstance(result.plan, HardSuite):
-        drawings = _of_hard(result, metrics)
-    elif isinstance(result.plan, AuditSuite):
-        drawings = _of_audit(result, metrics)
-    else:
+    drawings = {PaperSuite: _of_rankings, HardSuite: _of_hard, AuditSuite: _of_audit}.get(type(result.plan))
+    if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
-    return _write(drawings, Path(folder), format, left_out)
+    return _write(drawings(result, metrics), Path(folder), format, left_out)
 
 
 @styled

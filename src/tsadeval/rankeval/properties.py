@@ -275,10 +275,8 @@ class _Values:
 
 
 def _holds(relation: Relation, before: float, after: float) -> bool:
-    scale = SAME * max(1.0, abs(before), abs(after))
-    if relation == "equal":
-        return abs(after - before) <= scale
-    return after > before + scale if relation == "better" else after >= before - scale
+    scale, gain = SAME * max(1.0, abs(before), abs(after)), after - before
+    return {"better": gain > scale, "not worse": gain >= -scale, "equal": abs(gain) <= scale}[relation]
 
 
 def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]) -> Row:

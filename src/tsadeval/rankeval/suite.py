@@ -12,7 +12,7 @@ import numpy as np
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.results import MappingResult, Result, ResultTable, Row
 from tsadeval.core.selection import AnyMetric, Metrics, find_metric
 from tsadeval.engine.cells import Chunk, Layout, Making
 from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric
@@ -128,62 +128,33 @@ class Suite:
         raise NotImplementedError
 
 
-class _Printed:
-    """Tables, lead and notes of a result that are made with it; further attributes are those that its suite gives."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    def __init__(
-        self, rows: list[Row], grids: list[tuple[str, Grid]], lead: str = "", notes: Sequence[str] = (), **given: Any
-    ) -> None:
-        self._rows = rows
-        self._tables = grids
-        self.about = lead
-        self._remarks = list(notes)
-        self.__dict__.update(given)
-
-    def _grids(self) -> list[tuple[str, Grid]]:
-        return self._tables
-
-    def _lead(self) -> str:
-        return self.about
-
-    def _notes(self) -> list[str]:
-        return self._remarks
-
-
-class Explanation(_Printed, Result):
+class Explanation(ResultTable):
     """Why a metric does as it does: rows, the worst first, and what can be said of them."""
 
 
-class SuiteTable(_Printed, MappingResult):
+class SuiteTable(ResultTable, MappingResult):
     """What the values of a run say, a row per metric or finer; as a mapping, from metrics to their value."""
 
     def __init__(
         self,
         rows: list[Row],
-        grids: list[tuple[str, Grid]],
         *,
-        values: Mapping[str, float],
+        values: Mapping[str, float] | None = None,
         latex: Callable[[int], str] | None = None,
         key: str = "metric",
         **given: Any,
     ) -> None:
-        super().__init__(rows, grids, **given)
-        self._key = key
-        self._values = values
-        self._latex = latex
+        super().__init__(rows, _values=values, _latex=latex, _key=key, **given)
 
     def _items(self) -> dict[str, float]:
-        return dict(self._values)
+        return super()._items() if self._values is None else dict(self._values)
 
     def to_latex(self, *, digits: int | None = None) -> str:
         """Return what is printed as a LaTeX tabular (needs the booktabs package)."""
         if self._latex is None:
             return super().to_latex(digits=4 if digits is None else digits)
-        return self._latex(3 if digits is None else digits)
+        found: str = self._latex(3 if digits is None else digits)
+        return found
 
 
 class SuiteResult(Result):

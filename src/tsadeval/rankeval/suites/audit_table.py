@@ -104,8 +104,7 @@ class AuditAnalysis:
         others = ", ".join(name for name in without if name != "one_liners")
         series = f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)"
         notes = [series] * ("one_liners" in without) + [f"{others} {NONE}: undefined on all series"] * bool(others)
-        values = {row["metric"]: float(row["value"]) for row in rows}
-        return SuiteTable(rows, [("", [["metric", *COLUMNS], *body])], values=values, lead=about, notes=notes)
+        return SuiteTable(rows, grid=[["metric", *COLUMNS], *body], lead=about, notes=notes)
 
     def _row(self, metric: Metric) -> Row:
         name, ratios = str(metric), self._ratios(str(metric))
@@ -164,7 +163,7 @@ class AuditAnalysis:
 
         grid: Grid = [["metric", *names], *([one, *(f"{between(one, other):.2f}" for other in names)] for one in names)]
         means = {one: statistics.mean_of_known([known[pair] for pair in known if one in pair]) for one in names}
-        return SuiteTable(rows, [("", grid)], values=means, metrics=names, between=between)
+        return SuiteTable(rows, grid=grid, values=means, metrics=names, between=between)
 
     def explain(self, metric: AnyMetric, *, series: int = 5) -> Explanation:
         """Why a metric is gameable: the series on which scorers without skill come closest to the best detector.
@@ -183,7 +182,7 @@ class AuditAnalysis:
         columns = ("series", "detector", "detector_value", "adversary", "adversary_value")
         grid: Grid = [["series", "best detector", "its value", "best without skill", "its value", "reached"]]
         grid += [[*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]]
-        return Explanation(rows, [("", grid)], lead, [REACHED])
+        return Explanation(rows, grid=grid, lead=lead, notes=[REACHED])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""

@@ -108,21 +108,20 @@ def explain(
     ]
     kinds = {row["kind"] for row in rows}
     said = [line for kind, lines in (("order", SEVERITY), ("control", SKILL)) if kind in kinds for line in lines]
-    said += notes
-    if standing["incomplete"] and standing["place"] is not None:
-        said.append(f"{entry} {incomplete_words(standing['incomplete'], len(plan.tasks))}")
     without = [of_task.task.name for of_task, wrong, _ in judged if not wrong]
-    if silent := [name for name in without if standing[name] < LITTLE]:
-        said.append(f"little or no score on {', '.join(silent)}: its values there are undefined or all the same")
-    if entry.rule == "best":
-        said += [AT_BEST, *_trivial(entry, found)]
-    if standing["reversed"]:
-        said.append(f"{entry} ranks models in reverse on most tasks: is lower better? Return its negative.")
+    silent = [name for name in without if standing[name] < LITTLE]
+    placed = standing["place"] is not None
+    remarks = [
+        (f"{entry} {incomplete_words(standing['incomplete'], len(plan.tasks))}", standing["incomplete"] and placed),
+        (f"little or no score on {', '.join(silent)}: its values there are undefined or all the same", silent),
+        *((text, entry.rule == "best") for text in (AT_BEST, *_trivial(entry, found))),
+        (f"{entry} ranks models in reverse on most tasks: is lower better? Return its negative.", standing["reversed"]),
+    ]
     return Explanation(
         rows,
-        _grids(rows, entry, "no values" if standing["place"] is None else "nothing was put in the wrong order"),
-        _lead(rows, entry, standing, totals, plan),
-        said,
+        grids=_grids(rows, entry, "nothing was put in the wrong order" if placed else "no values"),
+        lead=_lead(rows, entry, standing, totals, plan),
+        notes=[*said, *notes, *(text for text, holds in remarks if holds)],
         plan=plan,
         entry=entry,
         index=standing["value"],

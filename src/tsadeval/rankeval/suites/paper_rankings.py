@@ -164,7 +164,8 @@ class Rankings:
         found["value"] = found["median"]
         if metric is None:
             found = found.sort_values("value", kind="stable")
-        return MappingResult(found.reset_index().to_dict("records"), shown=[*keys, *found.columns[:-1]])
+        rows: list[Any] = found.reset_index().to_dict("records")
+        return MappingResult(rows, shown=[*keys, *found.columns[:-1]])
 
     def sensitivity(
         self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
@@ -255,7 +256,7 @@ def quality_table(
     ties = {name: float(np.mean([cells["spearman", name, one]["ties"] for one in columns])) for name in names}
     return SuiteTable(
         rows,
-        [*grids, ("", _counts(ties, counts))],
+        grids=[*grids, ("", _counts(ties, counts))],
         values={name: float(some[-1]["value"]) for name, some in averages.items()},
         latex=partial(_tabular, cells, names, columns),
         lead=about,
