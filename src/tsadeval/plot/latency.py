@@ -142,12 +142,11 @@ def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool
 
 
 def _latency_by_task(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
-    generators = list(dict.fromkeys(frame["generator"]))
-    for place, generator in enumerate(generators):
-        milliseconds = 1000 * frame["seconds"][frame["generator"] == generator].to_numpy()
-        _violin(ax, place, milliseconds, look.color, upright=True)
-    ax.set_xticks(range(len(generators)), generators)
-    ax.set(xlim=(-0.6, len(generators) - 0.4), xlabel="models of")
+    groups = {str(name): part for name, part in frame.groupby("generator", sort=False)}
+    for place, part in enumerate(groups.values()):
+        _violin(ax, place, 1000 * part["seconds"].to_numpy(), look.color, upright=True)
+    ax.set_xticks(range(len(groups)), list(groups))
+    ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="models of")
 
 
 def _quantiles(frame: pd.DataFrame, key: str) -> tuple[Floats, Floats]:

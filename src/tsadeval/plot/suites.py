@@ -45,8 +45,10 @@ WIDTH = 1200  # points of a series that are shown
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
 BOTTOM, TOP, APART = -0.12, 2.35, 1.25  # ends of the vertical axis, and from one series to the other
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
-SHADES = ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
-MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
+MARKS = (
+    ("#D55E00", "o"), ("#0072B2", "D"), ("#009E73", "s"), ("#000000", "^"),
+    ("#CC79A7", "v"), ("#E69F00", "P"), ("#56B4E9", "<"), ("#882255", "X"),
+)  # fmt: skip
 
 
 @styled

@@ -112,11 +112,11 @@ def draw(
     generator: Generator, mask: Bools, stream: Stream, numbers: tuple[int, ...], q: float, p: float | None, sigma: float
 ) -> Floats:
     """Return the scores of one model on one label set."""
-    random: Random
-    if stream == "published":
-        random = np.random.RandomState(numbers[0])
-    else:
-        random = np.random.default_rng(np.random.SeedSequence(numbers))
+    random: Random = (
+        np.random.RandomState(numbers[0])
+        if stream == "published"
+        else np.random.default_rng(np.random.SeedSequence(numbers))
+    )
     scores = generator.scores(mask, random, q, 0.0 if p is None else p)
     if sigma:
         scores = scores + random.normal(0, sigma, len(mask))

@@ -373,8 +373,6 @@ def check_properties(
     rows: list[Row] = []
     for metric in select_metrics(metrics):
         narrow = small(metric)
-        values = _Values(narrow)
-        for check in chosen:
-            found = verdict(narrow, check, values, tried)
-            rows.append({"metric": str(metric), "options": str(narrow), "property": check.name, **found})
+        values, names = _Values(narrow), {"metric": str(metric), "options": str(narrow)}
+        rows += [{**names, "property": check.name, **verdict(narrow, check, values, tried)} for check in chosen]
     return PropertyTable(rows)

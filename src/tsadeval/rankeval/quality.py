@@ -77,8 +77,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
 
 
 def _without_rounding_errors(values: Floats) -> Floats:
-    scale = np.abs(values).max(axis=1, keepdims=True)
-    scale[scale == 0] = 1.0
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scale = np.where(largest == 0, 1.0, largest)
     return np.asarray(np.round(values / scale / SAME) * SAME)
 
 

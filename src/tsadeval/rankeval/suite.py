@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -124,8 +124,8 @@ class Suite:
         return replace(self, metrics=metrics, **self._options_of(record))
 
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields that a record stands for, as `recorded` wrote them."""
-        raise NotImplementedError
+        """Return the fields that a record stands for, as `recorded` wrote them: here those that are plain data."""
+        return {name: record[name] for name in ("seed", "repeats", "rule") if name in record}
 
 
 class Explanation(ResultTable):
@@ -153,8 +153,7 @@ class SuiteTable(ResultTable, MappingResult):
         """Return what is printed as a LaTeX tabular (needs the booktabs package)."""
         if self._latex is None:
             return super().to_latex(digits=4 if digits is None else digits)
-        found: str = self._latex(3 if digits is None else digits)
-        return found
+        return str(self._latex(3 if digits is None else digits))
 
 
 class SuiteResult(Result):
@@ -214,8 +213,7 @@ class SuiteResult(Result):
             Of the paper's suites: the best metric by average Spearman first, or the metrics as they were given to the
             run. The tables of hard and audit are sorted always.
         """
-        table: SuiteTable = self._analysis.table(**options)
-        return table
+        return cast("SuiteTable", self._analysis.table(**options))
 
     def explain(self, metric: AnyMetric, **options: Any) -> Explanation:
         """Return why a metric does as it does: the rankings, pairs of models, or series on which it does worst.
@@ -238,19 +236,14 @@ class SuiteResult(Result):
         series : int, default=5
             Of audit: how many series are printed; `rows` has all.
         """
-        found: Explanation = self._analysis.explain(metric, **options)
-        return found
+        return cast("Explanation", self._analysis.explain(metric, **options))
 
     def __getattr__(self, name: str) -> Any:
         analysis = self.__dict__.get("_analysis")
-        if analysis is None or name not in analysis.views:
-            own = (
-                f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
-                if analysis is not None
-                else ""
-            )
-            raise AttributeError(f"this result has no {name!r}{own}")
-        return getattr(analysis, name)
+        if name in getattr(analysis, "views", ()):
+            return getattr(analysis, name)
+        own = "" if analysis is None else f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
+        raise AttributeError(f"this result has no {name!r}{own}")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._analysis.views]

@@ -111,8 +111,7 @@ class AuditSuite(Suite):
 
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
         """Return the plan of a run on these scores."""
-        tried = choose_adversaries(self.adversaries)
-        threshold = parse_rule(self.threshold)
+        tried, threshold = choose_adversaries(self.adversaries), parse_rule(self.threshold)
         data = self.data if scores is None else scores
         if data is None:
             raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
@@ -157,8 +156,7 @@ class AuditSuite(Suite):
         for table in tables:
             if self.y_true in table or not folder:  # a folder of scores may hold other tables too
                 by = [name for name in text if name in table]
-                value = self.value or ""
-                values = value if value in table and is_numeric(table.columns[value]) else None
+                values = self.value if self.value in table and is_numeric(table.columns[self.value]) else None
                 scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
                 found.append(scores.rename(series={"": table.source}))
         return found
@@ -204,9 +202,8 @@ class AuditSuite(Suite):
 
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3], *map(tuple, s[4:])) for s in record["series"])
-        scorers = tuple((a[0], a[1], a[2]) for a in record["adversaries"])
-        kept = {"series": series, "scorers": scorers, "rule": record["rule"], "seed": record["seed"]}
-        return {**kept, "threshold": rule_of_key(record["rule"])}
+        made = {"series": series, "scorers": tuple((a[0], a[1], a[2]) for a in record["adversaries"])}
+        return super()._options_of(record) | {**made, "threshold": rule_of_key(record["rule"])}
 
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:

@@ -130,11 +130,11 @@ class AuditAnalysis:
     def ranks(self) -> MappingResult:
         """Mean rank of every detector under every metric (1 is best), and the share of series on which it wins."""
         rows: list[Row] = []
-        for metric in self.plan.metrics:
-            wins = winners(self._of(str(metric), DETECTOR))
+        for name in map(str, self.plan.metrics):
+            wins = winners(self._of(name, DETECTOR))
             shares = [statistics.mean_of_known(column) for column in wins[wins.any(axis=1)].T]
-            for name, rank, won in zip(self.names(DETECTOR), self._mean_ranks(str(metric)), shares, strict=True):
-                rows.append({"metric": str(metric), "detector": name, "value": float(rank), "wins": won})
+            of_detectors = zip(self.names(DETECTOR), self._mean_ranks(name).tolist(), shares, strict=True)
+            rows += [{"metric": name, "detector": one, "value": rank, "wins": won} for one, rank, won in of_detectors]
         return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
 
     def agreement(self, metrics: Iterable[AnyMetric] | None = None) -> SuiteTable:
@@ -176,13 +176,12 @@ class AuditAnalysis:
         table, ratios = self.table(), self._ratios(name)
         order = np.argsort(-ratios, kind="stable")[: np.count_nonzero(~np.isnan(ratios))]
         rows = [self._duel(name, i) for i in order.tolist()]
-        place = places_of([-row["value"] for row in table.rows])[list(table).index(name)]
-        where = f"{len(rows)} series, place {place or '-'} of {len(table)} in this audit"
-        lead = f"{name}: gameability {table[name]:.3f} on {where}"
+        place = places_of([-row["value"] for row in table.rows])[list(table).index(name)] or "-"
+        where = f"{len(rows)} series, place {place} of {len(table)} in this audit"
         columns = ("series", "detector", "detector_value", "adversary", "adversary_value")
         grid: Grid = [["series", "best detector", "its value", "best without skill", "its value", "reached"]]
         grid += [[*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]]
-        return Explanation(rows, grid=grid, lead=lead, notes=[REACHED])
+        return Explanation(rows, grid=grid, lead=f"{name}: gameability {table[name]:.3f} on {where}", notes=[REACHED])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""
@@ -197,9 +196,8 @@ class AuditAnalysis:
         found = []
         for role, kind in (("detector", DETECTOR), ("adversary", "no skill")):
             values = self._of(metric, kind)[series]
-            best = int(np.nanargmax(values))
-            row |= {role: self.names(kind)[best], f"{role}_value": self._shown(metric, values[best])}
-            found.append(values[best])
+            found.append(np.nanmax(values))
+            row |= {role: self.names(kind)[np.nanargmax(values)], f"{role}_value": self._shown(metric, found[-1])}
         return {**row, "reached": bool(reaches(*found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class HardSuite(Suite):
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         tasks = tuple(_task_of_record(task) for task in record["tasks"])  # users' tasks are imported again
         cases = tuple(tuple(task["cases"]) for task in record["tasks"])
-        return {"tasks": tasks, "cases": cases, "repeats": record["repeats"], "seed": record["seed"]}
+        return super()._options_of(record) | {"tasks": tasks, "cases": cases}
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:

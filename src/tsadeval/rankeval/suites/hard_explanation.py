@@ -245,13 +245,11 @@ def _pattern(counts: Row) -> str:
 
 def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
     """Say what a wrong pair means, in one sentence."""
-    metric = str(entry.metric)
-    worse, better = row["worse_is"], row["better_is"]
+    metric, worse, better = str(entry.metric), row["worse_is"], row["better_is"]
     if task.kind == "order":
         if row["verdict"] == "tied":
-            same = "both get the same value"
-            if entry.rule == "best":
-                same += ", each at its own threshold, the one that is best for this metric"
+            how = ", each at its own threshold, the one that is best for this metric" if entry.rule == "best" else ""
+            same = f"both get the same value{how}"
             return f"{metric} does not tell a detector that {worse} from one that {better}: {same}."
         if not math.isfinite(row["better_value"]):
             return f"{metric} has no value for a detector that {better}, so it comes last, after one that {worse}."

@@ -82,8 +82,7 @@ def index_of(found: Sequence[TaskValues]) -> tuple[dict[str, float], dict[str, E
 
 
 def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
-    of = len(rows), len({row["metric"] for row in rows})
-    own = [row for row in rows if row["own"]]
+    of, own = (len(rows), len({row["metric"] for row in rows})), [row for row in rows if row["own"]]
     notes = [
         f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
         for row in own

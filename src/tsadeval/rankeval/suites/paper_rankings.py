@@ -101,8 +101,8 @@ class Rankings:
         known = (self._frame["metric"] == str(metric)) & self._frame["generator"].isin(list(generators))
         rows = self._frame[known]
         silent = float((rows["alarmed_points"] == 0).sum() / max(len(rows), 1))
-        own = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
-        return {"planned": planned, **count_values(rows), **own}
+        about = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
+        return {"planned": planned, **count_values(rows), **about}
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
@@ -247,12 +247,11 @@ def quality_table(
     grids: list[tuple[str, Grid]] = []
     for indicator, (_, higher) in INDICATORS.items():
         first = indicator == "spearman" and order == "quality"  # by which the metrics are sorted
-        lines: Grid = [["metric", *["place"] * first, *map(str, columns)]]
-        for name in names:
-            place = [place_cell(places[name], whole[name])] * first
-            lines.append([name, *place, *(_text(cells[indicator, name, one]) for one in columns)])
+        heads = {name: [name, *[place_cell(places[name], whole[name])] * first] for name in names}
+        body = [[*heads[name], *(_text(cells[indicator, name, one]) for one in columns)] for name in names]
         words = indicator if indicator != "deviation" else "mean rank deviation"
-        grids.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
+        title = f"{words} ({'higher' if higher else 'lower'} is better)"
+        grids.append((title, [["metric", *["place"] * first, *map(str, columns)], *body]))
     ties = {name: float(np.mean([cells["spearman", name, one]["ties"] for one in columns])) for name in names}
     return SuiteTable(
         rows,
@@ -270,12 +269,12 @@ def quality_table(
 
 def _counts(ties: dict[str, float], counts: dict[str, Row]) -> Grid:
     """Return the counts that the numbers are based on."""
-    lines: Grid = [["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]]
+    keys = ("values", "planned", "undefined", "errors")
+    lines: Grid = [["metric", *keys, "no alarms", "tied pairs"]]
     for name, share in ties.items():
         found = counts[name]
         empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
-        numbers = [found[key] for key in ("values", "planned", "undefined", "errors")]
-        lines.append([name, *numbers, empty, "-" if math.isnan(share) else f"{100 * share:.1f} %"])
+        lines.append([name, *(found[key] for key in keys), empty, "-" if share != share else f"{100 * share:.1f} %"])
     return lines
 
 
@@ -286,15 +285,16 @@ def _notes(
     whole: dict[str, bool],
     rows: Sequence[Row],
 ) -> list[str]:
-    own = [name for name in averages if counts[name]["own"] and len(averages) > 1 and places[name] is not None]
     notes = [
-        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman" for name in own
+        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman"
+        for name in averages
+        if counts[name]["own"] and len(averages) > 1 and places[name] is not None
     ]
     for name, found in counts.items():
         notes += failures(name, found, places[name])
         if not whole[name] and places[name] is not None:
             have, of = (sum(row[key] for row in averages[name]) for key in ("rankings", "of"))
-            gaps = [row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"]]
+            gaps = (row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"])
             tasks = ", ".join(task for task in dict.fromkeys(gaps) if task != AVERAGE)
             notes.append(
                 f"{name} is averaged over {have} of {of} rankings (values are missing on {tasks}), so it is not placed"
@@ -331,13 +331,10 @@ def _latex(row: Row, digits: int) -> str:
 
 def mark_best(rows: Sequence[Row], higher: bool) -> None:
     """Name the best and second best; those whose intervals overlap are not called different."""
-    left = [row for row in rows if not math.isnan(row["value"])]
+    left = [(Estimate(row["value"], row["low"], row["high"]), row) for row in rows if not math.isnan(row["value"])]
     for mark in ("best", "second"):
-        if not left:
-            return
-        top = max(left, key=lambda row: row["value"] if higher else -row["value"])
-        reach = Estimate(top["value"], top["low"], top["high"])
-        equal = [row for row in left if reach.overlaps(Estimate(row["value"], row["low"], row["high"]))]
+        top = max((found for found, _ in left), key=lambda found: found.value if higher else -found.value, default=None)
+        equal = [row for found, row in left if top is not None and top.overlaps(found)]
         for row in equal:
             row["mark"] = mark
-        left = [row for row in left if row["mark"] == ""]
+        left = [(found, row) for found, row in left if not row["mark"]]
