@@ -12,8 +12,8 @@ from scipy import stats
 import tsadeval as te
 from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import ranking_quality
+from tsadeval.rankeval.series import CASES
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 

@@ -329,14 +329,13 @@ def _values_beside(
         x = first + step * i
         head = (x, 4 + 7 * (narrow and i % 2))
         write(column, (1, 1), head, xycoords="axes fraction", va="bottom", fontsize=size, weight="bold")
-        before = math.inf
-        for row, place in zip(rows, places, strict=True):
-            wrong = row[column] >= before
-            text = f"{row[column]:.3f}{'↑' if wrong else ''}"
+        values = [row[column] for row in rows]
+        for value, before, place in zip(values, [math.inf, *values[:-1]], places, strict=True):
+            wrong = value >= before
+            text = f"{value:.3f}{'↑' if wrong else ''}"
             how: dict[str, Any] = {"color": WRONG, "weight": "bold"} if wrong else {"color": "black"}
-            at = ax.get_yaxis_transform()
-            write(text, (1, place), (x, 0), xycoords=at, va="center", fontsize=size if narrow else None, **how)
-            before = row[column]
+            how["fontsize"] = size if narrow else None
+            write(text, (1, place), (x, 0), xycoords=ax.get_yaxis_transform(), va="center", **how)
     middle = first + step * (len(columns) - 1) / 2
     text = "↑ not below the better model in the row above"
     write(text, (1, 0), (middle, -4), xycoords="axes fraction", va="top", fontsize=size, color=WRONG)

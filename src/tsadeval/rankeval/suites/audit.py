@@ -21,7 +21,7 @@ from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.generators import random_stream
+from tsadeval.rankeval.series import random_stream
 from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
@@ -156,7 +156,7 @@ class AuditSuite(Suite):
         for table in tables:
             if self.y_true in table or not folder:  # a folder of scores may hold other tables too
                 by = [name for name in text if name in table]
-                values = self.value if self.value in table and is_numeric(table.columns[self.value]) else None
+                values = self.value if self.value in table and is_numeric(table.columns[self.value or ""]) else None
                 scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
                 found.append(scores.rename(series={"": table.source}))
         return found

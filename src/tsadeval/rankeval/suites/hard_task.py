@@ -17,8 +17,8 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.quality import ranking_quality
+from tsadeval.rankeval.series import random_stream
 
 # What the tasks of the suite `hard` are made of: label sets, background noise, alarms and increasing maps.
 

@@ -20,8 +20,18 @@ from tsadeval.datasets import data_folder
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key
 from tsadeval.errors import InvalidParameterError
-from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, Stream, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase, synthetic_events
+from tsadeval.rankeval.series import (
+    CASES,
+    GENERATORS,
+    PUBLISHED_NOISE_SEED,
+    REAL,
+    SYNTHETIC,
+    LabelCase,
+    Stream,
+    draw,
+    source,
+    synthetic_events,
+)
 from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.paper_rankings import Rankings
 from tsadeval.thresholds.rules import fixed, parse_rule

@@ -14,8 +14,8 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
-from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import WrongPair, order_pairs
+from tsadeval.rankeval.series import GENERATORS
 from tsadeval.rankeval.suite import Explanation
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, metric_text
 from tsadeval.errors import InvalidParameterError
-from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import INDICATORS, Quality, Ties, ranking_quality
+from tsadeval.rankeval.series import GENERATORS
 from tsadeval.rankeval.suite import (
     DIGITS,
     Explanation,
