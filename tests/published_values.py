@@ -9,7 +9,7 @@ from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
 from tsadeval.engine.compute import compute
 from tsadeval.rankeval import SUITES
-from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.series import CASES
 from tsadeval.rankeval.suites.paper import RankingCell
 
 PAPER = SUITES["paper"]

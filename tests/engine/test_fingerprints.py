@@ -198,7 +198,7 @@ def test_a_revision_is_part_of_the_key(tmp_path, monkeypatch):
     some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path}
     told = []
     before = te.rankeval.run("quick", "cce", **some).to_frame()
-    later = [(METRICS, "cce", {"version": "r2"}), (te.rankeval.generators.GENERATORS, "AccQ", {"revision": 2})]
+    later = [(METRICS, "cce", {"version": "r2"}), (te.rankeval.series.GENERATORS, "AccQ", {"revision": 2})]
     for owner, name, change in later:
         told.clear()
         monkeypatch.setitem(owner._records, name, replace(owner[name], **change))

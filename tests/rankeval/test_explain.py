@@ -9,7 +9,7 @@ import pytest
 import commands
 import tsadeval as te
 from tsadeval.rankeval.quality import order_pairs
-from tsadeval.rankeval.suites.hard_explanation import control_pairs
+from tsadeval.rankeval.suites.hard_controls import change_between, control_pairs
 
 NAN = math.nan
 
@@ -56,7 +56,9 @@ def test_controls_by_hand():
     pairs = control_pairs(np.array([[0.6, 0.7, 0.601, 0.1, 1.0]]), names)
     assert [(names[p.worse], names[p.better], p.verdict) for p in pairs] == [("reference", "x", "unequal")]
     assert pairs[0].severity == pytest.approx(0.1 / 0.5)
-    assert control_pairs(np.array([[0.6, 0.7, 0.601, 0.1, 1.0]]), names, (0, 2)) == []
+    row = np.array([0.6, 0.7, 0.601, 0.1, 1.0])
+    assert change_between(row, names, 0, 1) == pytest.approx(0.1 / 0.5)
+    assert change_between(row, names, 0, 2) == 0
 
 
 @pytest.fixture(scope="module")

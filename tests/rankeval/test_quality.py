@@ -12,8 +12,8 @@ from scipy import stats
 import tsadeval as te
 from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import ranking_quality
+from tsadeval.rankeval.series import CASES
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 
@@ -254,7 +254,7 @@ def test_lower_is_better_is_respected(monkeypatch):
 
     result = te.rankeval.run("quick", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
     (metric,) = result.plan.metrics
-    rankings = Rankings(result.plan, result.to_frame(), result.with_metrics)
+    rankings = Rankings(result.plan, result)
     task = result.plan.tasks[0]
     up = rankings.quality(metric, task, "average")
     down = rankings.quality(replace(metric, direction="lower"), task, "average")

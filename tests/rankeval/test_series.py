@@ -10,9 +10,8 @@ from tsadeval.engine.cells import compute_all
 from tsadeval.engine.compute import choose_metrics as choose
 from tsadeval.engine.compute import compute
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.generators import GENERATORS, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC
 from tsadeval.rankeval.run import choose_suite
+from tsadeval.rankeval.series import CASES, GENERATORS, REAL, SYNTHETIC, draw, source
 from tsadeval.rankeval.suites.paper import TASKS
 
 needs_data = pytest.mark.skipif(not published.SHARED.is_dir(), reason="the real data is not part of the repository")

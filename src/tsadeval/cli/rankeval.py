@@ -15,8 +15,8 @@ from tsadeval.datasets import data_folder
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval import SUITES, SuiteResult, read
 from tsadeval.rankeval import run as run_suite
-from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import Ties
+from tsadeval.rankeval.series import CASES
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint

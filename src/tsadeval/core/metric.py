@@ -205,6 +205,11 @@ class Metric:
         return {**self.parameters, **dict(self.bound)}
 
     @property
+    def sign(self) -> float:
+        """What values are multiplied by so that higher is better: 1 or -1."""
+        return 1.0 if self.direction == "higher" else -1.0
+
+    @property
     def best_is_trivial(self) -> bool:
         """True if the metric's own best threshold is trivial with the current options."""
         return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best

@@ -153,7 +153,9 @@ def did_you_mean(name: str, known: list[str]) -> str:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Records by name, filled by `add`. The modules of `package` register theirs when the registry is first read.
+    """Records by name: `records`, which know theirs, and those that are added.
+
+    The modules of `package` add theirs when the registry is first read.
 
     >>> numbers = Registry("number")
     >>> _ = numbers.add("three", 3)
@@ -165,11 +167,13 @@ class Registry(Mapping[str, T], Generic[T]):
     tsadeval.errors.UnknownNameError: unknown number 'thre': did you mean three?
     """
 
-    def __init__(self, kind: str, package: str = "") -> None:
+    def __init__(self, kind: str, package: str = "", *, records: Iterable[Any] = ()) -> None:
         self.kind = kind
         self._records: dict[str, T] = {}
         self._package = package
         self._lock = RLock()
+        for record in records:
+            self.add(record.name, record)
 
     def add(self, name: str, record: T) -> T:
         """Register a record under a name that is not taken yet."""

@@ -200,7 +200,9 @@ class Result:
 
 
 class ResultTable(Result):
-    """Rows with what is printed of them: some columns or a grid, lines above and below; further attributes by name.
+    """Rows with what is printed of them: some columns, a grid or several with titles, lines above and below.
+
+    Further attributes are given by name.
 
     In LaTeX the lines below the table are comments.
     """
@@ -215,18 +217,23 @@ class ResultTable(Result):
         *,
         columns: Sequence[str] = (),
         grid: Grid | None = None,
+        grids: Sequence[tuple[str, Grid]] = (),
         lead: str = "",
         notes: Sequence[str] = (),
         **attributes: Any,
     ) -> None:
         super().__init__(rows, columns)
         self._printed = grid
+        self._tables = list(grids)
         self._above = lead
         self._below = list(notes)
         self.__dict__.update(attributes)
 
     def _grid(self) -> Grid:
         return super()._grid() if self._printed is None else self._printed
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return self._tables or super()._grids()
 
     def _lead(self) -> str:
         return self._above
@@ -236,7 +243,9 @@ class ResultTable(Result):
 
     def to_latex(self, *, digits: int = 4) -> str:
         """Return what is printed, as a LaTeX tabular (booktabs) with the notes as comments."""
-        return "\n".join([super().to_latex(digits=digits), *(f"% {text}" for text in self._notes())])
+        return "\n".join(
+            [super().to_latex(digits=digits), *(f"% {line}" for line in lines_of(self._notes()).splitlines())]
+        )
 
 
 def grid_of(rows: Sequence[Row], columns: Sequence[str]) -> Grid:
@@ -251,7 +260,7 @@ class MappingResult(Result, Mapping[str, float]):
     function or its record: `result[my_metric]`.
     """
 
-    def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
+    def __init__(self, rows: list[Row], shown: Sequence[str] = (), *, key: str = "metric") -> None:
         super().__init__(rows, shown)
         self._key = key
 

@@ -66,18 +66,13 @@ def write_figures(
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
     if isinstance(result.plan, PaperSuite):
         for name in metrics or ():
-            rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
+            result.plan.find(name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    if isinstance(result.plan, PaperSuite):
-        drawings = _of_rankings(result, metrics)
-    elif isinstance(result.plan, HardSuite):
-        drawings = _of_hard(result, metrics)
-    elif isinstance(result.plan, AuditSuite):
-        drawings = _of_audit(result, metrics)
-    else:
+    drawings = {PaperSuite: _of_rankings, HardSuite: _of_hard, AuditSuite: _of_audit}.get(type(result.plan))
+    if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
-    return _write(drawings, Path(folder), format, left_out)
+    return _write(drawings(result, metrics), Path(folder), format, left_out)
 
 
 @styled
@@ -148,11 +143,15 @@ def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Dr
     yield "five-models", five_models
 
 
-def _row(result: SuiteResult, height: float, drawings: Sequence[Callable[..., Axes]]) -> Figure:
-    """Make a figure of several drawings side by side."""
-    figure = new_figure(10.0, height)
-    for ax, draw in zip(figure.subplots(1, len(drawings)), drawings, strict=True):
+def _row(
+    result: SuiteResult, height: float, drawings: Sequence[Callable[..., Axes]], width: float = 10.0, **sharing: Any
+) -> Figure:
+    """Make a figure of several drawings side by side; of axes that share y, the leftmost alone says what it is."""
+    figure = new_figure(width, height)
+    for ax, draw in zip(figure.subplots(1, len(drawings), **sharing), drawings, strict=True):
         draw(ax=ax)
+        if sharing:
+            ax.label_outer()
     return _noted(figure, result)
 
 
@@ -169,13 +168,7 @@ def _noted(figure: Any, result: SuiteResult) -> Figure:
 
 
 def _latency_of(result: SuiteResult, metric: str) -> Figure:
-    figure = new_figure(9.0, 2.7)
-    for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
-        latency_by(result, ax, by=by, metric=metric)
-        if by != next(iter(BY)):  # of axes that share y, the leftmost alone says what it is
-            ax.set_ylabel("")
-            ax.tick_params(labelleft=False)
-    return _noted(figure, result)
+    return _row(result, 2.7, [partial(latency_by, result, by=by, metric=metric) for by in BY], 9.0, sharey=True)
 
 
 def _false_alarms(result: SuiteResult, metrics: Sequence[AnyMetric]) -> Figure:

@@ -14,9 +14,9 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.plot.rankeval import find_metric
 from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled, width_of
 from tsadeval.rankeval.suite import SuiteResult
+from tsadeval.rankeval.suites.paper_rankings import measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,7 @@ def latency_by(
     'AUC-ROC by length'
     """
     check_parameters("latency_by", {"by": OneOf(tuple(BY))}, {"by": by})
-    found = find_metric(result, metric)
+    found = result.plan.find(metric)
     frame = _measured(result)
     frame = frame[frame["metric"] == str(found)]
     if frame.empty:
@@ -114,17 +114,15 @@ def latency_by(
 
 def _measured(result: SuiteResult, task: str | None = None) -> pd.DataFrame:
     """Rows with a time, on the models of one task or of all."""
-    frame = result.to_frame()
+    frame = measured(result.to_frame())
     if task is not None:
         generators = {t.name: t.generator for t in result.plan.tasks}
         if task not in generators:
             raise UnknownNameError(f"no task {task!r} in this result: {did_you_mean(task, list(generators))}")
         frame = frame[frame["generator"] == generators[task]]
-    frame = frame[frame["seconds"].notna() & (frame["seconds"] > 0)]
     if frame.empty:
         raise InvalidInputError("this run has no measured values yet: continue it, then draw")
-    # Where several repeats are one series, it was measured once.
-    return frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
+    return frame
 
 
 def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool) -> None:
@@ -144,12 +142,11 @@ def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool
 
 
 def _latency_by_task(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
-    generators = list(dict.fromkeys(frame["generator"]))
-    for place, generator in enumerate(generators):
-        milliseconds = 1000 * frame["seconds"][frame["generator"] == generator].to_numpy()
-        _violin(ax, place, milliseconds, look.color, upright=True)
-    ax.set_xticks(range(len(generators)), generators)
-    ax.set(xlim=(-0.6, len(generators) - 0.4), xlabel="models of")
+    groups = {str(name): part for name, part in frame.groupby("generator", sort=False)}
+    for place, part in enumerate(groups.values()):
+        _violin(ax, place, 1000 * part["seconds"].to_numpy(), look.color, upright=True)
+    ax.set_xticks(range(len(groups)), list(groups))
+    ax.set(xlim=(-0.6, len(groups) - 0.4), xlabel="models of")
 
 
 def _quantiles(frame: pd.DataFrame, key: str) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +16,6 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric
-from tsadeval.core.selection import find_metric as find_name
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import (
     GREY,
@@ -44,6 +44,8 @@ Indicator = Literal["spearman", "kendall", "deviation"]
 WORDS: dict[Indicator, str] = {"spearman": "Spearman", "kendall": "Kendall", "deviation": "mean rank deviation"}
 SIGMA, TAU = "\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER TAU}"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
+# How a line looks, its places on the horizontal axis, and its rows.
+Line = tuple[Look, list[float], list[Row]]
 _INDICATOR: dict[str, Check] = {"indicator": OneOf(tuple(INDICATORS))}
 
 
@@ -84,17 +86,14 @@ def quality_by_noise(
     rows = _rows_of_task(table, task, indicator)
     ax = new_axes(ax)
     sigmas = sorted({row["sigma"] for row in rows})
-    look = looks(list(table))
-    ends = []
-    for i, name in enumerate(table):
+    lines: list[Line] = []
+    for i, (name, look) in enumerate(looks(list(table)).items()):
         mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["sigma"])
         aside = 0.5 * (i / max(len(table) - 1, 1) - 0.5)
-        x = [sigmas.index(row["sigma"]) + aside for row in mine]
-        ends += _line(ax, x, mine, look[name], zorder=3 - i / 1000)
+        lines.append((look, [sigmas.index(row["sigma"]) + aside for row in mine], mine))
     ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
     ax.set(xlim=(-0.35, len(sigmas) - 0.65), xlabel=f"standard deviation of the noise, {SIGMA}", title=task)
-    _quality_axis(ax, rows, indicator)
-    end_labels(ax, ends)
+    _draw_quality(ax, lines, indicator)
     return ax
 
 
@@ -134,7 +133,7 @@ def value_by_false_alarms(
     >>> ax.get_ylabel()
     'AUC-ROC'
     """
-    found = find_metric(result, metric)
+    found: Metric = result.plan.find(metric)
     task = next((task for task in result.plan.tasks if task.by == "p"), None)
     if task is None:
         raise InvalidInputError("this run has no task whose models differ in their false alarms (PreQ-NegP-P)")
@@ -209,34 +208,28 @@ def sensitivity(
     'CCE with other τ'
     """
     check_parameters("sensitivity", _INDICATOR, {"indicator": indicator})
-    if isinstance(result, SuiteTable):
-        table = result
-    else:
-        table = result.sensitivity(str(find_metric(result, metric)), tasks=tasks, **{option: values})
+    table: SuiteTable = (
+        result
+        if isinstance(result, SuiteTable)
+        else result.sensitivity(str(result.plan.find(metric)), tasks=tasks, **{option: values})
+    )
     ax = new_axes(ax, 3.6, 2.6)
     at = {name: dict(parse_metric(name).bound)[option] for name in table}
+    ticks = sorted(at.values())
     shown = list(dict.fromkeys(row["task"] for row in table.rows))
     shown = [task for task in shown if task != AVERAGE or len(shown) > 2]
-    step = min((b - a for a, b in zip(sorted(at.values()), sorted(at.values())[1:], strict=False)), default=1.0)
-    rows, ends = [], []
+    step = min((b - a for a, b in pairwise(ticks)), default=1.0)
+    lines: list[Line] = []
     for i, (task, color) in enumerate(zip(shown, sequence(len(shown)), strict=True)):
         mine = sorted(_rows_of_task(table, task, indicator), key=lambda row: at[row["metric"]])
         x = [at[row["metric"]] + 0.06 * step * (i - (len(shown) - 1) / 2) for row in mine]
-        ends += _line(ax, x, mine, Look(task, color, "osD^v<>"[i % 7], "-"), zorder=3 - i / 1000)
-        rows += mine
-    ax.set_xticks(sorted(at.values()), [f"{value:g}" for value in sorted(at.values())])
+        lines.append((Look(task, color, "osD^v<>"[i % 7], "-"), x, mine))
+    ax.set_xticks(ticks, [f"{value:g}" for value in ticks])
     bare = next(iter(table)).partition("(")[0]
     title = f"{looks([bare])[bare].label} with other {TAU if option == 'tau' else option}"
     ax.set(xlabel=f"confidence threshold {TAU}" if option == "tau" else option, title=title)
-    _quality_axis(ax, rows, indicator)
-    end_labels(ax, ends)
+    _draw_quality(ax, lines, indicator)
     return ax
-
-
-def find_metric(result: SuiteResult, metric: AnyMetric) -> Metric:
-    """Find the metric of a result that is meant."""
-    known: dict[str, Metric] = {str(m): m for m in result.plan.metrics}
-    return known[find_name(metric, list(known))]
 
 
 def _rows_of_task(table: SuiteTable, task: str, indicator: str) -> list[Row]:
@@ -249,35 +242,37 @@ def _rows_of_task(table: SuiteTable, task: str, indicator: str) -> list[Row]:
     return rows
 
 
-def _line(
-    ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float
-) -> list[tuple[float, float, str, Any]]:
-    """Draw a line with bars for its intervals; returns its end, where there is one, as `end_labels` takes it."""
-    y = [row["value"] for row in rows]
-    how: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.dashes, "label": look.label}
-    ax.plot(x, y, clip_on=False, zorder=zorder, markerfacecolor="white" if look.hollow else look.color, **how)
-    known = [(place, row["low"], row["high"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["low"])]
-    if known:
-        ax.vlines(*zip(*known, strict=True), color=look.color, lw=0.7, alpha=0.6, clip_on=False)
-    ends = [(place, value, look.label, look.color) for place, value in zip(x, y, strict=True) if math.isfinite(value)]
-    return ends[-1:]
+def _draw_quality(ax: Axes, lines: Sequence[Line], indicator: Indicator) -> None:
+    """Draw lines of ranking quality with bars for their intervals, and name them at their ends.
 
-
-def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:
-    """Limits that end at the best possible value, and do not blow up differences that do not matter."""
-    numbers = [row[key] for row in rows for key in ("value", "low", "high") if math.isfinite(row[key])]
-    if INDICATORS[indicator][1]:
-        low = min(*numbers, 0.9)
-        ax.set_ylim(low - 0.03 * (1 - low), 1 + 0.02 * (1 - low))
+    The axis ends at the best possible value, and does not blow up differences that do not matter.
+    """
+    ends: list[tuple[float, float, str, Any]] = []
+    for i, (look, x, rows) in enumerate(lines):
+        y = [row["value"] for row in rows]
+        face = "white" if look.hollow else look.color
+        how: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.dashes}
+        ax.plot(x, y, label=look.label, clip_on=False, zorder=3 - i / 1000, markerfacecolor=face, **how)
+        low, high = ([row[end] for row in rows] for end in ("low", "high"))
+        if np.isfinite(low).any():
+            ax.vlines(x, low, high, color=look.color, lw=0.7, alpha=0.6, clip_on=False)
+        ends += [(*place, look.label, look.color) for place in zip(x, y, strict=True) if math.isfinite(place[1])][-1:]
+    found = [row[key] for _, _, rows in lines for row in rows for key in ("value", "low", "high")]
+    numbers = [number for number in found if math.isfinite(number)]
+    higher = INDICATORS[indicator][1]
+    if higher:
+        least = min(*numbers, 0.9)
+        ax.set_ylim(least - 0.03 * (1 - least), 1 + 0.02 * (1 - least))
     else:
-        high = max(*numbers, 0.5)
-        ax.set_ylim(-0.02 * high, 1.03 * high)
+        most = max(*numbers, 0.5)
+        ax.set_ylim(-0.02 * most, 1.03 * most)
     grid(ax, "y")
-    ax.set_ylabel(f"{WORDS[indicator]}\n({'higher' if INDICATORS[indicator][1] else 'lower'} is better)")
+    ax.set_ylabel(f"{WORDS[indicator]}\n({'higher' if higher else 'lower'} is better)")
+    end_labels(ax, ends)
 
 
 def _wrong_steps(ax: Axes, p: Floats, values: Floats, metric: Metric) -> None:
-    steps = np.diff(values if metric.direction == "higher" else -values, axis=1)
+    steps = np.diff(metric.sign * values, axis=1)
     known = np.isfinite(steps)
     for i, middle in enumerate(np.sqrt(p[1:] * p[:-1])):
         if known[:, i].any():
@@ -334,14 +329,13 @@ def _values_beside(
         x = first + step * i
         head = (x, 4 + 7 * (narrow and i % 2))
         write(column, (1, 1), head, xycoords="axes fraction", va="bottom", fontsize=size, weight="bold")
-        before = math.inf
-        for row, place in zip(rows, places, strict=True):
-            wrong = row[column] >= before
-            text = f"{row[column]:.3f}{'↑' if wrong else ''}"
+        values = [row[column] for row in rows]
+        for value, before, place in zip(values, [math.inf, *values[:-1]], places, strict=True):
+            wrong = value >= before
+            text = f"{value:.3f}{'↑' if wrong else ''}"
             how: dict[str, Any] = {"color": WRONG, "weight": "bold"} if wrong else {"color": "black"}
-            at = ax.get_yaxis_transform()
-            write(text, (1, place), (x, 0), xycoords=at, va="center", fontsize=size if narrow else None, **how)
-            before = row[column]
+            how["fontsize"] = size if narrow else None
+            write(text, (1, place), (x, 0), xycoords=ax.get_yaxis_transform(), va="center", **how)
     middle = first + step * (len(columns) - 1) / 2
     text = "↑ not below the better model in the row above"
     write(text, (1, 0), (middle, -4), xycoords="axes fraction", va="top", fontsize=size, color=WRONG)

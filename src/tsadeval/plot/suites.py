@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval.comparison.statistics import ranks
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.metric import metric_labels
@@ -44,8 +45,10 @@ WIDTH = 1200  # points of a series that are shown
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
 BOTTOM, TOP, APART = -0.12, 2.35, 1.25  # ends of the vertical axis, and from one series to the other
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
-SHADES = ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
-MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
+MARKS = (
+    ("#D55E00", "o"), ("#0072B2", "D"), ("#009E73", "s"), ("#000000", "^"),
+    ("#CC79A7", "v"), ("#E69F00", "P"), ("#56B4E9", "<"), ("#882255", "X"),
+)  # fmt: skip
 
 
 @styled
@@ -191,9 +194,8 @@ def _height(texts: Sequence[str]) -> float:
 
 def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
     """Write what stands beside a series: its role, the value of the metric, the range of the scores."""
-    role = roles_of(row)[place]
     side = ("worse", "better")[place]
-    words = f"{role}: {row[f'{side}_is']}"
+    words = f"{roles_of(row)[place]}: {row[f'{side}_is']}"
     values = [f"{explanation.entry.metric.label} {row[f'{side}_value']:.4g}"]
     if row["beside"]:
         values.append(f"{metric_labels([row['beside']])[row['beside']]} {row[f'beside_{side}']:.4g}")
@@ -203,9 +205,8 @@ def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
 
 def _unit(scores: Floats) -> Floats:
     """Ranks from 0 to 1: what is drawn does not depend on the scale of the scores, nor on one wild value."""
-    _, which, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts + 1) / 2)[which]  # equal scores share their mean rank
-    return np.asarray((ranks / max(len(scores) - 1, 1)) ** 4)  # upper scores are what alarms are made of
+    below = ranks(-scores[None])[0] - 1  # equal scores share their mean rank
+    return np.asarray((below / max(len(scores) - 1, 1)) ** 4)  # upper scores are what alarms are made of
 
 
 def _stretch(one: Case, other: Case) -> int:
@@ -284,21 +285,15 @@ def fooled(
     `adversaries` are your own, as they were given to the audit.
     """
     example = result.example(metric)
-    chosen = _named(result, series, example["series"])
+    chosen, name = _named(result, series, example["series"]), example["adversary"]
     tried = {one.name: one for one in choose_adversaries(adversaries)}
-    name = example["adversary"]
     if name not in tried:
         raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
     random = stream(chosen.name, name, result.plan.seed)
     scores = tried[name].checked(Target(chosen.values, Events.of(chosen.y_true)), random)
     label = metric_labels([example["metric"]])[example["metric"]]
-    lines = [
-        (
-            f"{example['detector']}\n{label} {example['detector_value']:.3g}",
-            chosen.detectors[example["detector"]].given.y_score,
-        ),
-        (f"{name}\n{label} {example['adversary_value']:.3g}", scores),
-    ]
+    both = (("detector", chosen.detectors[example["detector"]].given.y_score), ("adversary", scores))
+    lines = [(f"{example[role]}\n{label} {example[f'{role}_value']:.3g}", drawn) for role, drawn in both]
     return _strips(chosen, lines, f"{label}: {chosen.name}", ax)
 
 
@@ -307,12 +302,11 @@ def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, serie
     """Draw the series on which two metrics disagree most: values, and the detectors that each prefers."""
     found = result.disagreement(metric, other)
     chosen = _named(result, series, found["series"])
-    names = (found["metric"], found["other"])
-    labels = metric_labels(names)
+    labels = metric_labels((found["metric"], found["other"]))
     lines = []
     for role in ("first", "second"):
-        values = zip(names, found[f"{role}_values"], strict=True)
-        texts = [f"{labels[name]} {value:.3g}" for name, value in values]
+        values = zip(labels.values(), found[f"{role}_values"], strict=True)
+        texts = [f"{label} {value:.3g}" for label, value in values]
         lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]].given.y_score))
     about = f"{' against '.join(labels.values())}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
     return _strips(chosen, lines, about, ax)

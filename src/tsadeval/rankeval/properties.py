@@ -256,7 +256,6 @@ class _Values:
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self.sign = 1.0 if metric.direction == "higher" else -1.0
         self._known: dict[Pair, float] = {}
         self.raised: dict[Pair, str] = {}  # what the metric raised, and on which labels and predictions
 
@@ -267,7 +266,7 @@ class _Values:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 try:
-                    self._known[case] = self.sign * self._metric(y, p.astype(np.float64) if of_scores else p)
+                    self._known[case] = self._metric.sign * self._metric(y, p.astype(np.float64) if of_scores else p)
                 except Exception as error:  # a user's function may raise whatever it raises
                     self._known[case] = math.nan
                     second = f"{'scores' if of_scores else 'alarms'} {_written(case[1])}"
@@ -276,10 +275,8 @@ class _Values:
 
 
 def _holds(relation: Relation, before: float, after: float) -> bool:
-    scale = SAME * max(1.0, abs(before), abs(after))
-    if relation == "equal":
-        return abs(after - before) <= scale
-    return after > before + scale if relation == "better" else after >= before - scale
+    scale, gain = SAME * max(1.0, abs(before), abs(after)), after - before
+    return {"better": gain > scale, "not worse": gain >= -scale, "equal": abs(gain) <= scale}[relation]
 
 
 def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]) -> Row:
@@ -298,7 +295,7 @@ def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]
                 continue
             tried += 1
             if not _holds(check.relation, one, other):
-                example = Example(before, values.sign * one, after, values.sign * other)
+                example = Example(before, metric.sign * one, after, metric.sign * other)
                 return {"status": "fails", "cases": tried, "example": example, "message": message}
     status = "failed" if message else "holds" if tried else "undefined"
     return {"status": status, "cases": tried, "example": None, "message": message}
@@ -376,8 +373,6 @@ def check_properties(
     rows: list[Row] = []
     for metric in select_metrics(metrics):
         narrow = small(metric)
-        values = _Values(narrow)
-        for check in chosen:
-            found = verdict(narrow, check, values, tried)
-            rows.append({"metric": str(metric), "options": str(narrow), "property": check.name, **found})
+        values, names = _Values(narrow), {"metric": str(metric), "options": str(narrow)}
+        rows += [{**names, "property": check.name, **verdict(narrow, check, values, tried)} for check in chosen]
     return PropertyTable(rows)

@@ -8,6 +8,7 @@ unstable sort, as the published code did, so its outcome depends on the NumPy ve
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -76,8 +77,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
 
 
 def _without_rounding_errors(values: Floats) -> Floats:
-    scale = np.abs(values).max(axis=1, keepdims=True)
-    scale[scale == 0] = 1.0
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scale = np.where(largest == 0, 1.0, largest)
     return np.asarray(np.round(values / scale / SAME) * SAME)
 
 
@@ -128,15 +129,14 @@ def order_pairs(values: Floats) -> tuple[list[WrongPair], dict[str, int]]:
     scale = float(np.ptp(known)) or 1.0 if known.size else 1.0
     places = list(combinations(range(values.shape[1]), 2))
     judged = [(i, a, b, verdict_of(row[a], row[b])) for i, row in enumerate(rows) for a, b in places]
-    counts = {"pairs": len(judged), **dict.fromkeys(("reversed", "tied"), 0)}
+    verdicts = Counter(verdict for *_, verdict in judged)
+    counts = {"pairs": len(judged), "reversed": verdicts["reversed"], "tied": verdicts["tied"]}
     wrong: list[WrongPair] = []
     for repeat, worse, better, verdict in judged:
-        if verdict == "right":
-            continue
-        counts[verdict] += 1
-        if np.isfinite(rows[repeat][worse]):
+        value, other = rows[repeat][worse], rows[repeat][better]
+        if verdict != "right" and np.isfinite(value):
             # A value that is undefined counts as one at the other end of the range.
-            apart = (rows[repeat][worse] - rows[repeat][better]) / scale if np.isfinite(rows[repeat][better]) else 1.0
+            apart = (value - other) / scale if np.isfinite(other) else 1.0
             severity = 0.0 if verdict == "tied" else apart * (better - worse)
             wrong.append(WrongPair(repeat, worse, better, verdict, severity))
     usual = "tied" if counts["tied"] > counts["reversed"] else "reversed"

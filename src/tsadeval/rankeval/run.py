@@ -180,8 +180,17 @@ def audit(
     """
     if limits is not None:
         cell_timeout, cell_memory = limits.seconds, limits.memory
-    common: Any = {"n_jobs": n_jobs, "progress": progress, "cell_timeout": cell_timeout, "cell_memory": cell_memory}
-    return run("audit", metrics, data, store=store, **common, **options)
+    return run(
+        "audit",
+        metrics,
+        data,
+        store=store,
+        n_jobs=n_jobs,
+        progress=progress,
+        cell_timeout=cell_timeout,
+        cell_memory=cell_memory,
+        **options,
+    )
 
 
 def read(folder: str | Path, suite: str | None = None) -> SuiteResult:

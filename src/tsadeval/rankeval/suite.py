@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
 from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import Rule
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.results import Grid, MappingResult, Result, Row
-from tsadeval.core.selection import AnyMetric, Metrics
+from tsadeval.core.results import MappingResult, Result, ResultTable, Row
+from tsadeval.core.selection import AnyMetric, Metrics, find_metric
 from tsadeval.engine.cells import Chunk, Layout, Making
 from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric
 from tsadeval.engine.pool import Limits
@@ -37,6 +37,8 @@ class Suite:
     """
 
     layout: ClassVar[Layout[Any]]
+    # What the suite makes of the values of a run: an object with `table`, `explain`, and other `views`.
+    analysis: ClassVar[type[Any]]
     largest_seed: ClassVar[int] = 2**63 - 1
     timed: ClassVar[bool] = False  # whether the time of every metric is a result
     options: ClassVar[tuple[str, ...]] = ()  # the fields that a caller may fill
@@ -78,6 +80,11 @@ class Suite:
             raise InvalidParameterError(f"suite {self.name!r} has models of its own: leave scores out")
         return replace(self, metrics=choose_metrics(self.metrics if metrics is None else metrics, self.paper))
 
+    def find(self, metric: AnyMetric) -> Metric:
+        """Return the metric of the plan that a caller means."""
+        known: dict[str, Metric] = {str(one): one for one in self.metrics}
+        return known[find_metric(metric, known)]
+
     def cells(self) -> Iterable[Any]:
         """Return every value there is to compute."""
         raise NotImplementedError
@@ -102,10 +109,6 @@ class Suite:
         """Return the plan as a result keeps it."""
         return self
 
-    def analysis(self, result: SuiteResult) -> Any:
-        """Return what the suite makes of the values of a run: an object with `table`, `explain`, and other `views`."""
-        raise NotImplementedError
-
     def record(self) -> dict[str, Any]:
         """Return the plan as plain data for the store."""
         metrics = [record_of_metric(metric) for metric in self.metrics]
@@ -117,65 +120,40 @@ class Suite:
 
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded; users' metrics are there by name only."""
-        return replace(self, metrics=tuple(metric_of_record(metric) for metric in record["metrics"]))
+        metrics = tuple(metric_of_record(metric) for metric in record["metrics"])
+        return replace(self, metrics=metrics, **self._options_of(record))
+
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that a record stands for, as `recorded` wrote them: here those that are plain data."""
+        return {name: record[name] for name in ("seed", "repeats", "rule") if name in record}
 
 
-class _Printed:
-    """Tables, lead and notes of a result that are made with it; further attributes are those that its suite gives."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    def __init__(
-        self, rows: list[Row], grids: list[tuple[str, Grid]], lead: str = "", notes: Sequence[str] = (), **given: Any
-    ) -> None:
-        self._rows = rows
-        self._tables = grids
-        self.about = lead
-        self._remarks = list(notes)
-        self.__dict__.update(given)
-
-    def _grids(self) -> list[tuple[str, Grid]]:
-        return self._tables
-
-    def _lead(self) -> str:
-        return self.about
-
-    def _notes(self) -> list[str]:
-        return self._remarks
-
-
-class Explanation(_Printed, Result):
+class Explanation(ResultTable):
     """Why a metric does as it does: rows, the worst first, and what can be said of them."""
 
 
-class SuiteTable(_Printed, MappingResult):
+class SuiteTable(ResultTable, MappingResult):
     """What the values of a run say, a row per metric or finer; as a mapping, from metrics to their value."""
 
     def __init__(
         self,
         rows: list[Row],
-        grids: list[tuple[str, Grid]],
         *,
-        values: Mapping[str, float],
+        values: Mapping[str, float] | None = None,
         latex: Callable[[int], str] | None = None,
         key: str = "metric",
         **given: Any,
     ) -> None:
-        super().__init__(rows, grids, **given)
-        self._key = key
-        self._values = values
-        self._latex = latex
+        super().__init__(rows, _values=values, _latex=latex, _key=key, **given)
 
     def _items(self) -> dict[str, float]:
-        return dict(self._values)
+        return super()._items() if self._values is None else dict(self._values)
 
     def to_latex(self, *, digits: int | None = None) -> str:
         """Return what is printed as a LaTeX tabular (needs the booktabs package)."""
         if self._latex is None:
             return super().to_latex(digits=4 if digits is None else digits)
-        return self._latex(3 if digits is None else digits)
+        return str(self._latex(3 if digits is None else digits))
 
 
 class SuiteResult(Result):
@@ -203,7 +181,7 @@ class SuiteResult(Result):
         self.store = store
         self._n_jobs = n_jobs
         self._frame = store.frame(plan.cells())
-        self._analysis: Any = plan.analysis(self)
+        self._analysis: Any = plan.analysis(plan, self)
 
     @classmethod
     def computed(
@@ -235,8 +213,7 @@ class SuiteResult(Result):
             Of the paper's suites: the best metric by average Spearman first, or the metrics as they were given to the
             run. The tables of hard and audit are sorted always.
         """
-        table: SuiteTable = self._analysis.table(**options)
-        return table
+        return cast("SuiteTable", self._analysis.table(**options))
 
     def explain(self, metric: AnyMetric, **options: Any) -> Explanation:
         """Return why a metric does as it does: the rankings, pairs of models, or series on which it does worst.
@@ -259,19 +236,14 @@ class SuiteResult(Result):
         series : int, default=5
             Of audit: how many series are printed; `rows` has all.
         """
-        found: Explanation = self._analysis.explain(metric, **options)
-        return found
+        return cast("Explanation", self._analysis.explain(metric, **options))
 
     def __getattr__(self, name: str) -> Any:
         analysis = self.__dict__.get("_analysis")
-        if analysis is None or name not in analysis.views:
-            own = (
-                f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
-                if analysis is not None
-                else ""
-            )
-            raise AttributeError(f"this result has no {name!r}{own}")
-        return getattr(analysis, name)
+        if name in getattr(analysis, "views", ()):
+            return getattr(analysis, name)
+        own = "" if analysis is None else f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
+        raise AttributeError(f"this result has no {name!r}{own}")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._analysis.views]

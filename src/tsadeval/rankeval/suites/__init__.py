@@ -8,6 +8,4 @@ from tsadeval.rankeval.suites.paper import PAPER_SUITES
 
 __all__ = ["HARD_TASKS", "SUITES"]
 
-SUITES: Registry[Suite] = Registry("suite")
-for _suite in (*PAPER_SUITES, HARD, AUDIT):
-    SUITES.add(_suite.name, _suite)
+SUITES: Registry[Suite] = Registry("suite", records=(*PAPER_SUITES, HARD, AUDIT))

@@ -130,44 +130,50 @@ def _moving_variance(target: Target, random: Random) -> Floats:
     return np.maximum(_moving_mean(values**2, WINDOW) - _moving_mean(values, WINDOW) ** 2, 0.0)
 
 
-ADVERSARIES: Registry[Adversary] = Registry("adversary")
-
-for _one in [
-    Adversary(
-        "uniform", "no skill", "Independent uniform random scores.", lambda target, random: random.random(target.n)
-    ),
-    Adversary("smooth", "no skill", f"Uniform random scores averaged over {SMOOTH} points.", _smooth(SMOOTH)),
-    Adversary(
-        "spikes",
-        "no skill",
-        "One point in a hundred is a spike, at random; the rest is small noise.",
-        lambda target, random: 0.01 * random.random(target.n) + (random.random(target.n) < 0.01),
-    ),
-    Adversary("position", "no skill", "The position in time.", lambda target, random: np.arange(1.0 * target.n)),
-    *(
-        Adversary(f"smooth {n}", "search", f"Uniform random scores averaged over {n} points.", _smooth(n))
-        for n in (10, 30, 100, 300, 1000)
-    ),
-    Adversary(
-        "falling", "search", "The reverse of the position in time.", lambda target, random: -np.arange(1.0 * target.n)
-    ),
-    Adversary("middle", "search", "How near the middle of the series is.", lambda *given: -_from_middle(*given)),
-    Adversary("ends", "search", "How far the middle of the series is.", _from_middle),
-    *(
+ADVERSARIES: Registry[Adversary] = Registry(
+    "adversary",
+    records=[
         Adversary(
-            f"comb {n}", "search", f"Evenly spaced alarms, {n} for each event, as long as the median event.", _comb(n)
-        )
-        for n in (1, 2, 4)
-    ),
-    Adversary("moving variance", "one-liner", f"Variance of the series over {WINDOW} points.", _moving_variance),
-    Adversary(
-        "squared difference",
-        "one-liner",
-        "Square of the change from the point before.",
-        lambda target, random: np.diff(_series(target), prepend=_series(target)[0]) ** 2,
-    ),
-]:
-    ADVERSARIES.add(_one.name, _one)
+            "uniform", "no skill", "Independent uniform random scores.", lambda target, random: random.random(target.n)
+        ),
+        Adversary("smooth", "no skill", f"Uniform random scores averaged over {SMOOTH} points.", _smooth(SMOOTH)),
+        Adversary(
+            "spikes",
+            "no skill",
+            "One point in a hundred is a spike, at random; the rest is small noise.",
+            lambda target, random: 0.01 * random.random(target.n) + (random.random(target.n) < 0.01),
+        ),
+        Adversary("position", "no skill", "The position in time.", lambda target, random: np.arange(1.0 * target.n)),
+        *(
+            Adversary(f"smooth {n}", "search", f"Uniform random scores averaged over {n} points.", _smooth(n))
+            for n in (10, 30, 100, 300, 1000)
+        ),
+        Adversary(
+            "falling",
+            "search",
+            "The reverse of the position in time.",
+            lambda target, random: -np.arange(1.0 * target.n),
+        ),
+        Adversary("middle", "search", "How near the middle of the series is.", lambda *given: -_from_middle(*given)),
+        Adversary("ends", "search", "How far the middle of the series is.", _from_middle),
+        *(
+            Adversary(
+                f"comb {n}",
+                "search",
+                f"Evenly spaced alarms, {n} for each event, as long as the median event.",
+                _comb(n),
+            )
+            for n in (1, 2, 4)
+        ),
+        Adversary("moving variance", "one-liner", f"Variance of the series over {WINDOW} points.", _moving_variance),
+        Adversary(
+            "squared difference",
+            "one-liner",
+            "Square of the change from the point before.",
+            lambda target, random: np.diff(_series(target), prepend=_series(target)[0]) ** 2,
+        ),
+    ],
+)
 
 
 AnyAdversary = str | Adversary | Callable[[int, Any], Any]

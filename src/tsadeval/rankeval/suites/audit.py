@@ -21,8 +21,8 @@ from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, warn
-from tsadeval.rankeval.generators import random_stream
-from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.series import random_stream
+from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
 from tsadeval.scores.scored import NO_SCORE
@@ -94,8 +94,8 @@ class AuditSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
-    columns: ClassVar[tuple[str, ...]] = ("y_true", "y_score", "by", "value")
-    options: ClassVar[tuple[str, ...]] = ("data", *columns, "threshold", "adversaries", "seed")
+    analysis = AuditAnalysis
+    options = ("data", "y_true", "y_score", "by", "value", "threshold", "adversaries", "seed")
     nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})
 
     data: Any = field(default=None, compare=False, repr=False)
@@ -111,8 +111,7 @@ class AuditSuite(Suite):
 
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
         """Return the plan of a run on these scores."""
-        tried = choose_adversaries(self.adversaries)
-        threshold = parse_rule(self.threshold)
+        tried, threshold = choose_adversaries(self.adversaries), parse_rule(self.threshold)
         data = self.data if scores is None else scores
         if data is None:
             raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
@@ -161,8 +160,7 @@ class AuditSuite(Suite):
         for table in tables:
             if self.y_true in table or not folder:  # a folder of scores may hold other tables too
                 by = [name for name in text if name in table]
-                value = self.value or ""
-                values = value if value in table and is_numeric(table.columns[value]) else None
+                values = self.value if self.value in table and is_numeric(table.columns[self.value or ""]) else None
                 scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
                 found.append(scores.rename(series={"": table.source}))
         return found
@@ -201,21 +199,15 @@ class AuditSuite(Suite):
         """Return the plan as a result keeps it, without the scores."""
         return replace(self, data=None)
 
-    def analysis(self, result: SuiteResult) -> AuditAnalysis:
-        """Return gameability, agreement, ranks and explanations."""
-        return AuditAnalysis(self, result.to_frame())
-
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
         series, adversaries = [list(s) for s in self.series], [list(a) for a in self.scorers]
         return {"series": series, "adversaries": adversaries, "rule": self.rule, "seed": self.seed}
 
-    def of_record(self, record: dict[str, Any]) -> Self:
-        """Return the plan that was recorded."""
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3], *map(tuple, s[4:])) for s in record["series"])
-        scorers = tuple((a[0], a[1], a[2]) for a in record["adversaries"])
-        kept = {"series": series, "scorers": scorers, "rule": record["rule"], "seed": record["seed"]}
-        return replace(super().of_record(record), **kept, threshold=rule_of_key(record["rule"]))
+        made = {"series": series, "scorers": tuple((a[0], a[1], a[2]) for a in record["adversaries"])}
+        return super()._options_of(record) | {**made, "threshold": rule_of_key(record["rule"])}
 
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:

@@ -18,11 +18,9 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import NONE, Grid, MappingResult, Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.suite import Explanation, SuiteTable, pivot, places_of
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable, pivot, places_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tsadeval.rankeval.suites.audit import AuditSuite
 
 DETECTOR = "detector"
@@ -31,68 +29,27 @@ COLUMNS = ("gameability", "search", "one_liners", "beats_median", "random", "ran
 REACHED = "reached: scores that do not use the series get 90 % of the value of the best detector or more"
 
 
-def audit_table(rows: list[Row], about: str) -> SuiteTable:
-    """Return metrics against adversaries: a row per metric, the least gameable first; as a mapping, to gameability.
-
-    Columns: `gameability`, the share of series on which the best scorer without skill reaches 90 % of the best
-    detector; `search`, the same with attempts of which the best counts; `one_liners`, the same for lines of code on the
-    series; `beats_median`, the share of series on which the best scorer without skill is above the median detector;
-    `random`, the mean value of uniform random scores, and `random_spread`, the distance from the 5 % to the 95 %
-    quantile of it over series; `worst`, the series on which scorers without skill come closest.
-    """
-    body = [[row["metric"], *(NONE if row[name] != row[name] else row[name] for name in COLUMNS)] for row in rows]
-    without = [name for name in COLUMNS if rows and all(row[name] != row[name] for row in rows)]
-    notes = []
-    if "one_liners" in without:
-        without.remove("one_liners")
-        notes.append(f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)")
-    if without:
-        notes.append(f"{', '.join(without)} {NONE}: undefined on all series")
-    values = {row["metric"]: float(row["value"]) for row in rows}
-    return SuiteTable(rows, [("", [["metric", *COLUMNS], *body])], values=values, lead=about, notes=notes)
-
-
-def agreement_table(rows: list[Row], metrics: list[str]) -> SuiteTable:
-    """Return Spearman's correlation of the detectors' mean ranks between every two metrics: a row per pair.
-
-    `flips` is the mean share of pairs of detectors that the two metrics put in opposite order on a series. Prints as a
-    matrix of correlations; `between(one, other)` gives that of two metrics. As a mapping, to the mean over the others.
-    """
-    known = {frozenset((row["metric"], row["other"])): float(row["spearman"]) for row in rows}
-
-    def between(one: AnyMetric, other: AnyMetric) -> float:
-        return known.get(frozenset(find_metric(metric, metrics, "this audit") for metric in (one, other)), 1.0)
-
-    body = [[one, *(f"{known.get(frozenset((one, other)), 1.0):.2f}" for other in metrics)] for one in metrics]
-    values = {one: statistics.mean_of_known([known[pair] for pair in known if one in pair]) for one in metrics}
-    grid: Grid = [["metric", *metrics], *body]
-    return SuiteTable(rows, [("", grid)], values=values, metrics=metrics, between=between)
-
-
 class AuditAnalysis:
     """Values of metrics on real scores and on those of adversaries: gameability, agreement, ranks, explanations."""
 
     views: ClassVar[tuple[str, ...]] = ("agreement", "disagreement", "example", "names", "ranks", "values_of")
 
-    def __init__(self, plan: AuditSuite, frame: pd.DataFrame) -> None:
+    def __init__(self, plan: AuditSuite, result: SuiteResult) -> None:
         self.plan = plan
+        frame = result.to_frame()
         self._errors = Counter(frame["metric"][frame["status"] == "error"])
-        self._metrics = {str(m): m for m in plan.metrics}
         self._series = [series.name for series in plan.series]
         self._scorers = [*plan.detectors, *(name for name, *_ in plan.scorers)]
-        axes = {"metric": list(self._metrics), "series": self._series, "detector": self._scorers}
+        names = [str(m) for m in plan.metrics]
+        axes = {"metric": names, "series": self._series, "detector": self._scorers}
         values, there = pivot(frame, axes, frame["value"]), pivot(frame, axes, 1.0) == 1
-        signs = [1.0 if m.direction == "higher" else -1.0 for m in plan.metrics]
         # Of each metric series by scorers, higher is better; and whether there is a value, if only an undefined one.
-        self._values = {name: sign * part for name, sign, part in zip(self._metrics, signs, values, strict=True)}
-        self._there = dict(zip(self._metrics, there, strict=True))
-
-    def _named(self, metric: AnyMetric) -> str:
-        return find_metric(metric, list(self._metrics), "this audit")
+        self._values = {str(m): m.sign * part for m, part in zip(plan.metrics, values, strict=True)}
+        self._there = dict(zip(names, there, strict=True))
 
     def values_of(self, metric: AnyMetric) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""
-        name = self._named(metric)
+        name = str(self.plan.find(metric))
         rows = zip(self._series, self._values[name].tolist(), self._there[name].tolist(), strict=True)
         return {
             series: {name: value for name, value, known in zip(self._scorers, values, there, strict=True) if known}
@@ -126,7 +83,15 @@ class AuditAnalysis:
         return [*found, *(name for name, kind, _ in self.plan.scorers if kind in kinds)]
 
     def table(self) -> SuiteTable:
-        """Gameability and the level of chance of every metric; the least gameable first."""
+        """Gameability and the level of chance of every metric: a row each, the least gameable first.
+
+        Columns: `gameability`, the share of series on which the best scorer without skill reaches 90 % of the best
+        detector; `search`, the same with attempts of which the best counts; `one_liners`, the same for lines of code on
+        the series; `beats_median`, the share of series on which the best scorer without skill is above the median
+        detector; `random`, the mean value of uniform random scores, and `random_spread`, the distance from the 5 % to
+        the 95 % quantile of it over series; `worst`, the series on which scorers without skill come closest. As a
+        mapping, to gameability.
+        """
         rows = [self._row(metric) for metric in self.plan.metrics]
         rows.sort(key=lambda row: (math.isnan(row["value"]), row["value"]))
         scorings = sum(len(series.detectors) for series in self.plan.series)
@@ -134,7 +99,12 @@ class AuditAnalysis:
             f"Audit on {len(self.plan.series)} series: {scorings} scorings of {len(self.plan.detectors)} detectors, "
             f"{len(self.plan.scorers)} adversaries; predictions at {self.plan.threshold}"
         )
-        return audit_table(rows, about)
+        body = [[row["metric"], *(NONE if row[name] != row[name] else row[name] for name in COLUMNS)] for row in rows]
+        without = [name for name in COLUMNS if all(row[name] != row[name] for row in rows)]
+        others = ", ".join(name for name in without if name != "one_liners")
+        series = f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)"
+        notes = [series] * ("one_liners" in without) + [f"{others} {NONE}: undefined on all series"] * bool(others)
+        return SuiteTable(rows, grid=[["metric", *COLUMNS], *body], lead=about, notes=notes)
 
     def _row(self, metric: Metric) -> Row:
         name, ratios = str(metric), self._ratios(str(metric))
@@ -150,7 +120,7 @@ class AuditAnalysis:
             "search": gameability(best, best_of(self._of(name, "no skill", "search"))),
             "one_liners": gameability(best, best_of(self._of(name, "one-liner"))),
             "beats_median": beats_median(detectors, without),
-            "random": random if metric.direction == "higher" else -random,
+            "random": metric.sign * random,
             "random_spread": spread,
             "series": int(known.sum()),
             "worst": self._series[np.nanargmax(ratios)] if known.any() else None,
@@ -160,16 +130,21 @@ class AuditAnalysis:
     def ranks(self) -> MappingResult:
         """Mean rank of every detector under every metric (1 is best), and the share of series on which it wins."""
         rows: list[Row] = []
-        for metric in self.plan.metrics:
-            wins = winners(self._of(str(metric), DETECTOR))
+        for name in map(str, self.plan.metrics):
+            wins = winners(self._of(name, DETECTOR))
             shares = [statistics.mean_of_known(column) for column in wins[wins.any(axis=1)].T]
-            for name, rank, won in zip(self.names(DETECTOR), self._mean_ranks(str(metric)), shares, strict=True):
-                rows.append({"metric": str(metric), "detector": name, "value": float(rank), "wins": won})
+            of_detectors = zip(self.names(DETECTOR), self._mean_ranks(name).tolist(), shares, strict=True)
+            rows += [{"metric": name, "detector": one, "value": rank, "wins": won} for one, rank, won in of_detectors]
         return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
 
     def agreement(self, metrics: Iterable[AnyMetric] | None = None) -> SuiteTable:
-        """How far every two metrics agree on the order of the detectors."""
-        names = [self._named(m) for m in (self.plan.metrics if metrics is None else metrics)]
+        """How far every two metrics agree on the order of the detectors: a row per pair.
+
+        `spearman` is the correlation of the detectors' mean ranks, `flips` the mean share of pairs of detectors that
+        the two metrics put in opposite order on a series. Prints as a matrix of correlations; `between(one, other)`
+        gives that of two metrics. As a mapping, to the mean over the others.
+        """
+        names = [str(self.plan.find(m)) for m in (self.plan.metrics if metrics is None else metrics)]
         ranks = {name: self._mean_ranks(name) for name in names}
         values = {name: self._detectors(name) for name in names}
         rows: list[Row] = [
@@ -181,7 +156,14 @@ class AuditAnalysis:
             }
             for one, other in combinations(names, 2)
         ]
-        return agreement_table(rows, names)
+        known = {frozenset((row["metric"], row["other"])): float(row["spearman"]) for row in rows}
+
+        def between(one: AnyMetric, other: AnyMetric) -> float:
+            return known.get(frozenset(find_metric(metric, names, "this audit") for metric in (one, other)), 1.0)
+
+        grid: Grid = [["metric", *names], *([one, *(f"{between(one, other):.2f}" for other in names)] for one in names)]
+        means = {one: statistics.mean_of_known([known[pair] for pair in known if one in pair]) for one in names}
+        return SuiteTable(rows, grid=grid, values=means, metrics=names, between=between)
 
     def explain(self, metric: AnyMetric, *, series: int = 5) -> Explanation:
         """Why a metric is gameable: the series on which scorers without skill come closest to the best detector.
@@ -190,23 +172,22 @@ class AuditAnalysis:
         second reaches 90 % of the first (`reached`).
         """
         check_parameters("explain", {"series": Number(1, integer=True)}, {"series": series})
-        name = self._named(metric)
+        name = str(self.plan.find(metric))
         table, ratios = self.table(), self._ratios(name)
         order = np.argsort(-ratios, kind="stable")[: np.count_nonzero(~np.isnan(ratios))]
         rows = [self._duel(name, i) for i in order.tolist()]
-        place = places_of([-row["value"] for row in table.rows])[list(table).index(name)]
-        where = f"{len(rows)} series, place {place or '-'} of {len(table)} in this audit"
-        lead = f"{name}: gameability {table[name]:.3f} on {where}"
+        place = places_of([-row["value"] for row in table.rows])[list(table).index(name)] or "-"
+        where = f"{len(rows)} series, place {place} of {len(table)} in this audit"
         columns = ("series", "detector", "detector_value", "adversary", "adversary_value")
         grid: Grid = [["series", "best detector", "its value", "best without skill", "its value", "reached"]]
         grid += [[*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]]
-        return Explanation(rows, [("", grid)], lead, [REACHED])
+        return Explanation(rows, grid=grid, lead=f"{name}: gameability {table[name]:.3f} on {where}", notes=[REACHED])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""
         rows = self.explain(metric).rows
         if not rows:
-            raise InvalidInputError(f"{self._named(metric)} is undefined on all series")
+            raise InvalidInputError(f"{self.plan.find(metric)} is undefined on all series")
         return {name: value for name, value in rows[0].items() if name != "reached"}
 
     def _duel(self, metric: str, series: int) -> Row:
@@ -215,9 +196,8 @@ class AuditAnalysis:
         found = []
         for role, kind in (("detector", DETECTOR), ("adversary", "no skill")):
             values = self._of(metric, kind)[series]
-            best = int(np.nanargmax(values))
-            row |= {role: self.names(kind)[best], f"{role}_value": self._shown(metric, values[best])}
-            found.append(values[best])
+            found.append(np.nanmax(values))
+            row |= {role: self.names(kind)[np.nanargmax(values)], f"{role}_value": self._shown(metric, found[-1])}
         return {**row, "reached": bool(reaches(*found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
@@ -226,7 +206,7 @@ class AuditAnalysis:
         It is the series with the largest share of pairs of detectors in opposite order (`flips`). `first` is the
         detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.
         """
-        metric, other = self._named(metric), self._named(other)
+        metric, other = str(self.plan.find(metric)), str(self.plan.find(other))
         one, two = self._detectors(metric), self._detectors(other)
         shares = flips(one, two)
         if not np.nan_to_num(shares).any():
@@ -253,7 +233,7 @@ class AuditAnalysis:
 
     def _shown(self, metric: str, value: float) -> float:
         """Return a value as the metric gives it."""
-        return float(-value if self._metrics[metric].direction == "lower" else value)
+        return float(self.plan.find(metric).sign * value)
 
 
 def chance(values: Floats) -> tuple[float, float]:

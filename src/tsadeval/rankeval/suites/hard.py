@@ -14,7 +14,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites import hard_controls, hard_orders
 from tsadeval.rankeval.suites.hard_table import HardAnalysis
 from tsadeval.rankeval.suites.hard_task import HardTask
@@ -22,9 +22,7 @@ from tsadeval.thresholds.rules import parse_rule
 
 RULES = ("best", "quantile(0.95)")
 
-HARD_TASKS: Registry[HardTask] = Registry("task")
-for _task in (*hard_orders.TASKS, *hard_controls.TASKS):
-    HARD_TASKS.add(_task.name, _task)
+HARD_TASKS: Registry[HardTask] = Registry("task", records=(*hard_orders.TASKS, *hard_controls.TASKS))
 
 
 class HardCell(NamedTuple):
@@ -61,6 +59,7 @@ class HardSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
+    analysis = HardAnalysis
     options: ClassVar[tuple[str, ...]] = ("tasks", "repeats", "seed")
 
     tasks: tuple[HardTask, ...]
@@ -96,10 +95,6 @@ class HardSuite(Suite):
         groups = group_cells(cells, lambda cell: (cell.task, cell.repeat))
         return [self.chunk(scorings, group, rules, tasks[name]) for (name, _), group in groups.items()]
 
-    def analysis(self, result: SuiteResult) -> HardAnalysis:
-        """Return the index, sensitivity to nuisances, and explanations."""
-        return HardAnalysis(self, result.to_frame())
-
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
         tasks = [
@@ -108,12 +103,10 @@ class HardSuite(Suite):
         ]
         return {"tasks": tasks, "repeats": self.repeats, "seed": self.seed}
 
-    def of_record(self, record: dict[str, Any]) -> Self:
-        """Return the plan that was recorded; users' tasks are imported again."""
-        tasks = tuple(_task_of_record(task) for task in record["tasks"])
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
+        tasks = tuple(_task_of_record(task) for task in record["tasks"])  # users' tasks are imported again
         cases = tuple(tuple(task["cases"]) for task in record["tasks"])
-        kept = {"tasks": tasks, "cases": cases, "repeats": record["repeats"], "seed": record["seed"]}
-        return replace(super().of_record(record), **kept)
+        return super()._options_of(record) | {"tasks": tasks, "cases": cases}
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:

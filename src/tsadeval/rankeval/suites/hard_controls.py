@@ -10,29 +10,37 @@ the skill being at least 5 % of the way from random to perfect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, wraps
 
 import numpy as np
 
+from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
+from tsadeval.rankeval.quality import WrongPair
 from tsadeval.rankeval.suites.hard_task import (
     ALARM,
     PHIS,
     Case,
+    Changes,
     Drawing,
     HardTask,
+    Quality,
     Random,
     ar_noise,
     log_uniform,
-    many_events,
     place,
     some_normal,
     spans,
+    usual_events,
 )
 
 LEVEL = 2.5  # of the anomalous points of the reference detector
 LEAST_SKILL = 0.05
+LEAST = 0.01  # a difference of two values that should be equal, in units of skill, that is worth showing
 REFERENCE = "a detector of some skill"
+COMPARED = ("reference", "random", "perfect")  # the cases that say how large a difference is
 
 
 def _weighted(values: Floats, weights: Floats) -> Floats:
@@ -45,12 +53,10 @@ def _compared_with(
 ) -> tuple[Sequence[str], Floats]:
     """Compute how far the cases that should equal the reference are from it in units of its skill, by resample."""
     place_of = {name: i for i, name in enumerate(names)}
-    others = [name for name in names if name not in ("reference", "random", "perfect")]
+    others = [name for name in names if name not in COMPARED]
     away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
     changed = np.abs(_weighted(away, weights)) if of_means else _weighted(np.abs(away), weights)
-    reference, random, perfect = (
-        _weighted(values[:, place_of[n]], weights) for n in ("reference", "random", "perfect")
-    )
+    reference, random, perfect = (_weighted(values[:, place_of[name]], weights) for name in COMPARED)
     skill = np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
     with np.errstate(invalid="ignore", divide="ignore"):
         return others, changed / skill[:, None]
@@ -61,64 +67,99 @@ def _without_change(change: Floats) -> Floats:
     return np.where(np.isfinite(change), 1 - np.minimum(1, change), 0.0)
 
 
-class Equality:
-    """Quality of a control: how equal each case is to the reference, by means over repeats if drawn independently."""
+def equality(values: Floats, names: Sequence[str], weights: Floats, of_means: bool = False) -> Floats:
+    """1 - mean change of the cases that should equal the reference, by resample; of means over repeats if `of_means`.
 
-    def __init__(self, of_means: bool = False) -> None:
-        self.of_means = of_means
-
-    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-        """1 - mean change, by resample."""
-        return _without_change(_compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
-
-    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """Compute the change that each nuisance makes, in units of the skill of the reference."""
-        others, found = _compared_with(values, names, np.ones((1, len(values))), self.of_means)
-        return dict(zip(others, found[0].tolist(), strict=True))
+    Means are for cases that are drawn independently of the reference.
+    """
+    return _without_change(_compared_with(values, names, weights, of_means)[1].mean(axis=1))
 
 
-equality, equality_of_means = Equality(), Equality(of_means=True)
+def case_changes(values: Floats, names: Sequence[str], of_means: bool = False) -> dict[str, float]:
+    """Compute the change that each nuisance makes, in units of the skill of the reference."""
+    others, found = _compared_with(values, names, np.ones((1, len(values))), of_means)
+    return dict(zip(others, found[0].tolist(), strict=True))
 
 
-class ChanceLevel:
-    """Quality of a control: how equal the values of scores without skill are on all labels, without undefined cases."""
-
-    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-        """1 - (largest - smallest mean value of scores without skill) / (perfect - mean)."""
-        return _without_change(self._spread(values, names, weights))
-
-    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """Compute the same spread for each kind of scores."""
-        kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
-        found = {}
-        for kind in kinds:
-            some = [i for i, name in enumerate(names) if name.startswith((kind, "perfect"))]
-            spread = self._spread(values[:, some], [names[i] for i in some], np.ones((1, len(values))))
-            found[kind] = float(spread[0])
-        return found
-
-    def _spread(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-        known = np.isfinite(values)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
-            perfect = np.array([name.startswith("perfect") for name in names])
-            without = means[:, ~perfect]
-            without = without[:, np.isfinite(without).any(axis=0)]
-            if not without.shape[1] or not np.isfinite(means[:, perfect]).any():
-                return np.full(len(weights), np.nan)
-            spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
-            return np.asarray(spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
+equality_of_means = partial(equality, of_means=True)
 
 
-chance_level = ChanceLevel()
+def chance_level(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+    """1 - (largest - smallest mean value of scores without skill) / (perfect - mean), without undefined cases."""
+    return _without_change(_spread(values, names, weights))
 
 
-def control(summary: str, quality: Equality | ChanceLevel, words: Mapping[str, str]) -> Callable[[Drawing], HardTask]:
+def kind_spreads(values: Floats, names: Sequence[str]) -> dict[str, float]:
+    """Compute the same spread for each kind of scores without skill."""
+    kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
+    places = {kind: [i for i, name in enumerate(names) if name.startswith((kind, "perfect"))] for kind in kinds}
+    once = np.ones((1, len(values)))
+    return {kind: float(_spread(values[:, at], [names[i] for i in at], once)[0]) for kind, at in places.items()}
+
+
+def _spread(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
+        perfect = np.array([name.startswith("perfect") for name in names])
+        without = means[:, ~perfect]
+        without = without[:, np.isfinite(without).any(axis=0)]
+        if not without.shape[1] or not np.isfinite(means[:, perfect]).any():
+            return np.full(len(weights), np.nan)
+        spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
+        return np.asarray(spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
+
+
+# The pairs of cases of one repeat that got different values, as explanations show them.
+
+
+def _tried(row: Floats, names: Sequence[str]) -> list[int]:
+    """Return the places of the cases of one repeat that have a value and should have got equal ones."""
+    return [i for i in np.flatnonzero(np.isfinite(row)).tolist() if not names[i].startswith(("random", "perfect"))]
+
+
+def _skill(row: Floats, names: Sequence[str]) -> float:
+    """Return the difference of values that skill makes in one repeat, in units of which changes are told."""
+    if "reference" in names:
+        reference, random, perfect = (row[names.index(name)] for name in COMPARED)
+        return float(max(abs(reference - random), LEAST_SKILL * abs(perfect - random)))
+    best = [value for name, value in zip(names, row, strict=True) if name.startswith("perfect")]
+    return float(abs(np.nanmean(best) - np.mean(row[_tried(row, names)])))
+
+
+def change_between(row: Floats, names: Sequence[str], one: int, other: int) -> float:
+    """Compute how far two cases of one repeat are apart, in units of skill; 0 where that is nothing to show."""
+    if not np.isfinite(row[[one, other]]).all():
+        return 0.0
+    skill = _skill(row, names)
+    change = float(abs(row[one] - row[other]) / skill) if skill > 0 else 0.0
+    return change if LEAST < change < math.inf else 0.0
+
+
+def control_pairs(values: Floats, names: Sequence[str]) -> list[WrongPair]:
+    """Pairs of cases of a control that got different values, the worst first.
+
+    They are the reference and each other case; without a reference, the lowest and the highest value of a repeat.
+    """
+    found: list[WrongPair] = []
+    for repeat, row in enumerate(values):
+        known = _tried(row, names)
+        pairs = [(min(known, key=row.item), max(known, key=row.item))] if known else []
+        if "reference" in names:
+            pairs = [(names.index("reference"), i) for i in known]
+        changes = [(one, other, change_between(row, names, one, other)) for one, other in pairs]
+        found += [WrongPair(repeat, one, other, "unequal", change) for one, other, change in changes if change]
+    return sorted(found, key=lambda pair: -pair.severity)
+
+
+def control(
+    summary: str, quality: Quality, changes: Changes, words: Mapping[str, str]
+) -> Callable[[Drawing], HardTask]:
     """Make a task of a function that draws the cases of a control; `words` say what was changed in each."""
     words = {"reference": REFERENCE, **words}
 
     def decorate(function: Drawing) -> HardTask:
-        name, changes = function.__name__, quality.changes
+        name = function.__name__
         return HardTask(name, summary, "control", function, quality, changes=changes, describe=words.__getitem__)
 
     return decorate
@@ -132,13 +173,26 @@ def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:
     return scores
 
 
-def _compared(random: Random, mask: Bools, scores: Floats, others: Sequence[Case]) -> list[Case]:
+def _compared(random: Random, mask: Bools, scores: Floats, others: Iterable[Case]) -> list[Case]:
     return [
         Case("reference", mask, scores),
         *others,
         Case("random", mask, random.random(len(mask))),
         Case("perfect", mask, mask.astype(np.float64)),
     ]
+
+
+def _of_detector(function: Callable[[Random, Events, Floats], Iterable[Case]]) -> Drawing:
+    """Draw the cases of a control of a function that changes the scores or labels of a detector on the usual events."""
+
+    @wraps(function)
+    def draw(random: Random) -> list[Case]:
+        events = usual_events(random)
+        mask = events.mask()
+        scores = _detector(random, mask)
+        return _compared(random, mask, scores, function(random, events, scores))
+
+    return draw
 
 
 LABELS = ((1, 10), (1, 400), (10, 1), (10, 40), (40, 10), (1, 2000), (10, 200), (200, 10))  # of chance: events, points
@@ -154,24 +208,23 @@ WITHOUT_SKILL = {
 @control(
     "One to three normal points score 10 to 1,000 times the range above or below.",
     equality,
+    case_changes,
     {f"{n} wild": f"its scores, with {n} wild among 10,000" for n in (1, 2, 3)},
 )
-def glitch(random: Random) -> list[Case]:
-    """Draw the same scores with 1, 2 and 3 wild values among 10,000."""
-    mask = place(random, many_events(random)).mask()
-    scores = _detector(random, mask)
-    others = []
+@_of_detector
+def glitch(random: Random, events: Events, scores: Floats) -> Iterable[Case]:
+    """Give the same scores with 1, 2 and 3 wild values among 10,000."""
     for count in (1, 2, 3):
         changed = scores.copy()
         far = np.exp(random.uniform(np.log(10), np.log(1000), count)) * random.choice([-1, 1], count)
-        changed[some_normal(random, mask, count)] = scores.mean() + np.ptp(scores) * far
-        others.append(Case(f"{count} wild", mask, changed))
-    return _compared(random, mask, scores, others)
+        changed[some_normal(random, events.mask(), count)] = scores.mean() + np.ptp(scores) * far
+        yield Case(f"{count} wild", events.mask(), changed)
 
 
 @control(
     "The same series sampled at every point, every second and every fourth.",
     equality,
+    case_changes,
     {
         "every 2": "its scores and labels at every second point",
         "every 4": "its scores and labels at every fourth point",
@@ -188,6 +241,7 @@ def resolution(random: Random) -> list[Case]:
 @control(
     "The same ten events in a shorter and in a longer series.",
     equality_of_means,
+    partial(case_changes, of_means=True),
     {"reference": f"{REFERENCE}, in 5000 points"}
     | {f"{n} points": f"{REFERENCE}, in {n} points" for n in (2000, 20000)},
 )
@@ -204,39 +258,35 @@ def prevalence(random: Random) -> list[Case]:
 @control(
     "Labels drawn by another hand: the borders of events are moved by a few points.",
     equality,
+    case_changes,
     {f"up to {n}": f"its scores, labels moved by up to {n} points" for n in (4, 8)},
 )
-def jitter(random: Random) -> list[Case]:
+@_of_detector
+def jitter(random: Random, events: Events, scores: Floats) -> Iterable[Case]:
     """By up to 4 and up to 8 points, at random, each border on its own."""
-    events = place(random, many_events(random))
-    scores = _detector(random, events.mask())
-    others = []
     for most in (4, 8):
         by = random.integers(-most, most + 1, (2, len(events)))
         starts = events.starts + by[0]
         stops = np.maximum(events.stops + by[1], starts + 1)
-        others.append(Case(f"up to {most}", spans(events.n, starts, stops), scores))
-    return _compared(random, events.mask(), scores, others)
+        yield Case(f"up to {most}", spans(events.n, starts, stops), scores)
 
 
 @control(
     "Six events are cut in three by gaps of one point in the labels.",
     equality,
+    case_changes,
     {"cut": "its scores, six events cut by gaps in the labels"},
 )
-def gaps(random: Random) -> list[Case]:
+@_of_detector
+def gaps(random: Random, events: Events, scores: Floats) -> Iterable[Case]:
     """Twelve of 10,000 labels change, and 40 events become 52."""
-    events = place(random, many_events(random))
-    mask = events.mask()
-    scores = _detector(random, mask)
-    cut = mask.copy()
-    which = random.choice(len(events), 6, replace=False)
+    cut, which = events.mask(), random.choice(len(events), 6, replace=False)
     for share in (1, 2):
         cut[events.starts[which] + share * events.lengths[which] // 3] = False
-    return _compared(random, mask, scores, [Case("cut", cut, scores)])
+    yield Case("cut", cut, scores)
 
 
-@control("Scores without skill get the same value whatever the labels.", chance_level, WITHOUT_SKILL)
+@control("Scores without skill get the same value whatever the labels.", chance_level, kind_spreads, WITHOUT_SKILL)
 def chance(random: Random) -> list[Case]:
     """Uniform, AR(1) and constant scores on eight label sets, from one event of 10 points to half of all points."""
     n, cases = 4_000, []

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import WIDTH, Grid, Row
 from tsadeval.rankeval.quality import WrongPair, order_pairs, verdict_of
 from tsadeval.rankeval.suite import Explanation, place_words
+from tsadeval.rankeval.suites.hard_controls import change_between, control_pairs
 from tsadeval.rankeval.suites.hard_task import Case, HardTask
 from tsadeval.thresholds.rules import parse_rule
 
@@ -91,65 +92,36 @@ def explain(
     `index` is that of the metric, `totals` counts its pairs, `reversed` says whether it ranks in reverse; `cases(row)`
     draws the two cases of a row again, and `alarms(row)` has the alarms on which it judged them (None for scores).
     """
-    plan, sign = analysis.plan, 1.0 if entry.metric.direction == "higher" else -1.0
+    plan = analysis.plan
     standing = next(row for row in analysis.scored if row["name"] == str(entry))
-    rows: list[Row] = []
-    totals = dict.fromkeys(("pairs", "reversed", "tied"), 0)
-    shown = 0
-    silent: list[str] = []
     found = analysis.values_of(entry)
     known = [of_task for of_task in found if not math.isnan(standing[of_task.task.name])]
-    for of_task in sorted(known, key=lambda t: float(standing[t.task.name])):
-        task, quality = of_task.task, standing[of_task.task.name]
-        counts: Row = {}
-        if task.kind == "order":
-            wrong, found_pairs = order_pairs(of_task.values)
-            counts |= found_pairs
-            totals = {key: totals[key] + counts[key] for key in totals}
-            counts["pattern"] = _pattern(found_pairs)
-        else:
-            wrong = control_pairs(of_task.values, of_task.names)
-        if not wrong and quality < LITTLE:
-            silent.append(task.name)
-        if not wrong or (tasks is not None and shown >= tasks):
-            continue
-        shown += 1
-        for pair in wrong[:pairs]:
-            row: Row = {
-                "task": task.name,
-                "part": task.part,
-                "kind": task.kind,
-                "summary": task.summary,
-                "quality": quality,
-                **counts,
-                "repeat": pair.repeat,
-                "verdict": pair.verdict,
-                "severity": pair.severity,
-            }
-            for side, at in (("worse", pair.worse), ("better", pair.better)):
-                name, value = of_task.names[at], sign * float(of_task.values[pair.repeat, at])
-                row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value}
-                row[f"{side}_threshold"] = (
-                    math.nan if entry.rule is None else float(of_task.thresholds[pair.repeat, at])
-                )
-            row["meaning"] = _meaning(entry, task, row)
-            rows.append(row | _beside(beside, task, pair, plan.seed or 0))
+    known.sort(key=lambda of_task: float(standing[of_task.task.name]))
+    judged = [(of_task, *_judge(of_task)) for of_task in known]
+    totals = {key: sum(counts.get(key, 0) for *_, counts in judged) for key in ("pairs", "reversed", "tied")}
+    worst = [(of_task, wrong[:pairs], counts) for of_task, wrong, counts in judged if wrong][:tasks]
+    rows = [
+        {**_row(entry, of_task, pair, {"quality": standing[of_task.task.name], **counts})}
+        | _beside(beside, of_task.task, pair, plan.seed or 0)
+        for of_task, wrong, counts in worst
+        for pair in wrong
+    ]
     kinds = {row["kind"] for row in rows}
     said = [line for kind, lines in (("order", SEVERITY), ("control", SKILL)) if kind in kinds for line in lines]
-    said += notes
-    if standing["incomplete"] and standing["place"] is not None:
-        said.append(f"{entry} {incomplete_words(standing['incomplete'], len(plan.tasks))}")
-    if silent:
-        said.append(f"little or no score on {', '.join(silent)}: its values there are undefined or all the same")
-    if entry.rule == "best":
-        said += [AT_BEST, *_trivial(entry, found)]
-    if standing["reversed"]:
-        said.append(f"{entry} ranks models in reverse on most tasks: is lower better? Return its negative.")
+    without = [of_task.task.name for of_task, wrong, _ in judged if not wrong]
+    silent = [name for name in without if standing[name] < LITTLE]
+    placed = standing["place"] is not None
+    remarks = [
+        (f"{entry} {incomplete_words(standing['incomplete'], len(plan.tasks))}", standing["incomplete"] and placed),
+        (f"little or no score on {', '.join(silent)}: its values there are undefined or all the same", silent),
+        *((text, entry.rule == "best") for text in (AT_BEST, *_trivial(entry, found))),
+        (f"{entry} ranks models in reverse on most tasks: is lower better? Return its negative.", standing["reversed"]),
+    ]
     return Explanation(
         rows,
-        _grids(rows, entry, "no values" if standing["place"] is None else "nothing was put in the wrong order"),
-        _lead(rows, entry, standing, totals, plan),
-        said,
+        grids=_grids(rows, entry, "nothing was put in the wrong order" if placed else "no values"),
+        lead=_lead(rows, entry, standing, totals, plan),
+        notes=[*said, *notes, *(text for text, holds in remarks if holds)],
         plan=plan,
         entry=entry,
         index=standing["value"],
@@ -158,6 +130,26 @@ def explain(
         cases=partial(_cases, plan),
         alarms=partial(_alarms, plan, entry),
     )
+
+
+def _judge(of_task: TaskValues) -> tuple[list[WrongPair], Row]:
+    """Return the pairs of a task that are judged wrongly, the worst first, and what the counts of all pairs say."""
+    if of_task.task.kind == "control":
+        return control_pairs(of_task.values, of_task.names), {}
+    wrong, counts = order_pairs(of_task.values)
+    return wrong, {**counts, "pattern": _pattern(counts)}
+
+
+def _row(entry: Entry, of_task: TaskValues, pair: WrongPair, facts: Row) -> Row:
+    """Return the row of a pair, with what is known of its task."""
+    task = of_task.task
+    about = {"task": task.name, "part": task.part, "kind": task.kind, "summary": task.summary}
+    row: Row = {**about, **facts, "repeat": pair.repeat, "verdict": pair.verdict, "severity": pair.severity}
+    for side, at in (("worse", pair.worse), ("better", pair.better)):
+        name, value = of_task.names[at], entry.metric.sign * float(of_task.values[pair.repeat, at])
+        threshold = math.nan if entry.rule is None else float(of_task.thresholds[pair.repeat, at])
+        row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value, f"{side}_threshold": threshold}
+    return {**row, "meaning": _meaning(entry, task, row)}
 
 
 def _cases(plan: HardSuite, row: Row) -> tuple[Case, Case]:
@@ -217,7 +209,7 @@ def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
     values = np.unique(np.concatenate([of_task.values[np.isfinite(of_task.values)] for of_task in found]))
     if len(values) != 1:
         return []
-    value = values[0] if entry.metric.direction == "higher" else -values[0]
+    value = entry.metric.sign * values[0]
     return [f"some threshold gives every detector here the value {value:g}: judge {entry.metric} at another rule"]
 
 
@@ -226,22 +218,19 @@ def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -
     if metric is None:
         return {"beside": None}
     cases = list(task.cases(pair.repeat, seed))
+    places = (pair.worse, pair.better)
+    # What the values of a control mean is said by those of the other cases.
+    judged = places if task.kind == "order" else range(len(cases))
+    raw = np.full(len(cases), math.nan)
+    for i in judged:
+        raw[i] = metric.run(Scoring.of(cases[i].labels, cases[i].scores), parse_rule("best")).value
+    values = metric.sign * raw
+    worse, better = raw[list(places)].tolist()
     if task.kind == "order":
-        cases = [cases[pair.worse], cases[pair.better]]
-    raw = [metric.run(Scoring.of(case.labels, case.scores), parse_rule("best")).value for case in cases]
-    values: Floats = np.array(raw) * (1.0 if metric.direction == "higher" else -1.0)
-    worse, better = (0, 1) if task.kind == "order" else (pair.worse, pair.better)
-    if task.kind == "order":
-        verdict: str = verdict_of(values[0], values[1])
+        verdict: str = verdict_of(*values[list(places)])
     else:
-        found = control_pairs(values[None], [case.name for case in cases], (worse, better))
-        verdict = f"{found[0].severity if found else 0.0:.2f} x skill"
-    return {
-        "beside": str(metric),
-        "beside_worse": raw[worse],
-        "beside_better": raw[better],
-        "beside_verdict": verdict,
-    }
+        verdict = f"{change_between(values, [case.name for case in cases], *places):.2f} x skill"
+    return {"beside": str(metric), "beside_worse": worse, "beside_better": better, "beside_verdict": verdict}
 
 
 def _pattern(counts: Row) -> str:
@@ -256,13 +245,11 @@ def _pattern(counts: Row) -> str:
 
 def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
     """Say what a wrong pair means, in one sentence."""
-    metric = str(entry.metric)
-    worse, better = row["worse_is"], row["better_is"]
+    metric, worse, better = str(entry.metric), row["worse_is"], row["better_is"]
     if task.kind == "order":
         if row["verdict"] == "tied":
-            same = "both get the same value"
-            if entry.rule == "best":
-                same += ", each at its own threshold, the one that is best for this metric"
+            how = ", each at its own threshold, the one that is best for this metric" if entry.rule == "best" else ""
+            same = f"both get the same value{how}"
             return f"{metric} does not tell a detector that {worse} from one that {better}: {same}."
         if not math.isfinite(row["better_value"]):
             return f"{metric} has no value for a detector that {better}, so it comes last, after one that {worse}."
@@ -271,34 +258,3 @@ def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
     if row["worse"] == "reference":
         return f"The detector is as good as before, but {metric} changes {by} it and random scores."
     return f"Neither of the two has any skill, but their values of {metric} differ {by} that and perfect scores."
-
-
-# A difference of two values that should be equal, in units of the skill, that is worth showing.
-LEAST = 0.01
-
-
-def control_pairs(values: Floats, names: Sequence[str], only: tuple[int, int] | None = None) -> list[WrongPair]:
-    """Pairs of cases of a control that got different values, the worst first; `only` of these two cases."""
-    found: list[WrongPair] = []
-    for repeat, row in enumerate(values):
-        for one, other, skill in _comparisons(names, row, only):
-            severity = abs(row[one] - row[other]) / skill if skill > 0 else np.nan
-            if np.isfinite(severity) and severity > LEAST:
-                found.append(WrongPair(repeat, one, other, "unequal", float(severity)))
-    return sorted(found, key=lambda pair: -pair.severity)
-
-
-def _comparisons(names: Sequence[str], row: Floats, only: tuple[int, int] | None) -> list[tuple[int, int, float]]:
-    if "reference" in names:
-        reference, random, perfect = (names.index(n) for n in ("reference", "random", "perfect"))
-        skill = max(abs(row[reference] - row[random]), 0.05 * abs(row[perfect] - row[random]))
-        others = [i for i in range(len(names)) if i not in (reference, random, perfect)]
-        return [(reference, i, skill) for i in others if only is None or i == only[1]]
-    # Scores without skill: the lowest and the highest of the repeat.
-    without = [i for i, name in enumerate(names) if not name.startswith("perfect") and np.isfinite(row[i])]
-    if len(without) < 2:
-        return []
-    best = [row[i] for i, name in enumerate(names) if name.startswith("perfect")]
-    skill = abs(float(np.nanmean(best) - np.mean([row[i] for i in without])))
-    low, high = only or (min(without, key=lambda i: row[i]), max(without, key=lambda i: row[i]))
-    return [(low, high, skill)]

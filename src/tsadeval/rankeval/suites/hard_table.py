@@ -18,6 +18,7 @@ from tsadeval.errors import UnknownNameError
 from tsadeval.rankeval.suite import (
     DIGITS,
     Explanation,
+    SuiteResult,
     SuiteTable,
     count_values,
     failures,
@@ -30,8 +31,6 @@ from tsadeval.rankeval.suites.hard_explanation import AT_BEST, explain, incomple
 from tsadeval.rankeval.suites.hard_task import HardTask
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tsadeval.rankeval.suites.hard import Entry, HardSuite
 
 # A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
@@ -63,59 +62,27 @@ class TaskValues(NamedTuple):
     whole: bool
 
 
-def index_of(found: Sequence[TaskValues], seed: int = 0) -> tuple[dict[str, float], dict[str, Estimate]]:
+def index_of(found: Sequence[TaskValues]) -> tuple[dict[str, float], dict[str, Estimate]]:
     """Return the quality on each task, and the index and its parts.
 
     The same draws are used for every metric, so that their intervals can be compared.
     """
-    quality: list[tuple[HardTask, Floats]] = []
-    for i, (task, names, values, *_) in enumerate(found):
-        weights = resample(len(values), RESAMPLES, (seed, i + 1))
-        quality.append((task, task.quality(values, names, weights)))
+    drawn = {
+        task: task.quality(values, names, resample(len(values), RESAMPLES, (0, i)))
+        for i, (task, names, values, *_) in enumerate(found, 1)
+    }
     means: dict[str, Estimate] = {}
     for part, kinds in PARTS.items():
-        inside = np.array([q for task, q in quality if task.part in kinds])
-        if not len(inside):
-            continue
-        drawn = (resample(len(inside), RESAMPLES, (seed, 0)).T * inside).sum(axis=0) / len(inside)
-        drawn[0] = inside[:, 0].mean()
-        means[part] = Estimate.of(drawn if len(inside) > 1 else drawn[:1])  # one task has no interval
-    return {task.name: float(q[0]) for task, q in quality}, means
-
-
-def hard_table(rows: list[Row], tasks: list[str], about: str) -> SuiteTable:
-    """Return scores on the hard tasks: a row per metric and rule, the best first; as a mapping, to the index.
-
-    A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
-    each task under the task's name; `place` is 1 for the highest index. A metric that has no value at all has no place,
-    and NaN for all of these; it comes last. `incomplete` names the tasks on which a metric raised an error or has no
-    value: a task without any value is NaN and counts 0, no order, in the index. Such a metric is not placed: `place` is
-    where it would be, printed in parentheses, and it moves no other metric down. `undefined` and `errors` count values,
-    `message` says why the first one is missing; `own` marks metrics that are not of the library. Names are "cce" or
-    "f1 at best".
-    """
-    parts = [part for part in PARTS if any(part in row for row in rows)]
-    counts = [name for name in ("undefined", "errors") if any(row[name] for row in rows)]
-    means: Grid = [["metric", "place", *parts, *counts]]
-    each: Grid = [["metric", *tasks]]
-    for row in rows:
-        place = place_cell(row["place"], not row["incomplete"])
-        means.append([row["name"], place, *(_interval(row, part) for part in parts), *(row[name] for name in counts)])
-        each.append([row["name"], *(_score(row, name) for name in tasks)])
-    return SuiteTable(
-        rows,
-        [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", each)],
-        values={row["name"]: float(row["value"]) for row in rows},
-        key="name",
-        lead=about,
-        notes=_notes(rows, tasks),
-        tasks=tasks,
-    )
+        inside = np.array([quality for task, quality in drawn.items() if task.part in kinds])
+        if len(inside):
+            mean = (resample(len(inside), RESAMPLES, (0, 0)).T * inside).sum(axis=0) / len(inside)
+            mean[0] = inside[:, 0].mean()
+            means[part] = Estimate.of(mean if len(inside) > 1 else mean[:1])  # one task has no interval
+    return {task.name: float(quality[0]) for task, quality in drawn.items()}, means
 
 
 def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
-    of = len(rows), len({row["metric"] for row in rows})
-    own = [row for row in rows if row["own"]]
+    of, own = (len(rows), len({row["metric"] for row in rows})), [row for row in rows if row["own"]]
     notes = [
         f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
         for row in own
@@ -147,14 +114,14 @@ class HardAnalysis:
 
     views: ClassVar[tuple[str, ...]] = ("sensitivity", "values_of")
 
-    def __init__(self, plan: HardSuite, frame: pd.DataFrame) -> None:
+    def __init__(self, plan: HardSuite, result: SuiteResult) -> None:
         self.plan = plan
+        frame = result.to_frame()
         of_metrics = dict(list(frame.groupby(["metric", frame["rule"].fillna("")], sort=False)))
         self._rows = {e: of_metrics.get((str(e.metric), e.rule or ""), frame[:0]) for e in plan.entries}
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """Return the values of one metric at one rule, task by task; higher is better."""
-        sign = 1.0 if entry.metric.direction == "higher" else -1.0
         of_tasks = dict(list(self._rows[entry].groupby("task", sort=False)))
         found = []
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
@@ -163,17 +130,34 @@ class HardAnalysis:
             values, thresholds = (pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
             judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
             known = bool((rows["status"] == "ok").any())
-            found.append(TaskValues(task, names, sign * values, thresholds, known, judged == values.size))
+            found.append(TaskValues(task, names, entry.metric.sign * values, thresholds, known, judged == values.size))
         return found
 
     def table(self) -> SuiteTable:
-        """Return the index of every metric, its parts, and its score on each task; the best first."""
-        tasks, repeats = len(self.plan.tasks), self.plan.repeats
+        """Return the index of every metric: a row per metric and rule, the best first; as a mapping, to the index.
+
+        A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the
+        quality on each task under the task's name; `place` is 1 for the highest index. A metric that has no value at
+        all has no place, and NaN for all of these; it comes last. `incomplete` names the tasks on which a metric raised
+        an error or has no value: a task without any value is NaN and counts 0, no order, in the index. Such a metric is
+        not placed: `place` is where it would be, printed in parentheses, and it moves no other metric down. `undefined`
+        and `errors` count values, `message` says why the first one is missing; `own` marks metrics that are not of the
+        library. Names are "cce" or "f1 at best".
+        """
+        rows, tasks, repeats = self.scored, [task.name for task in self.plan.tasks], self.plan.repeats
         about = (
-            f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "
-            "1 is perfect, 0 is no order; preferences are value-laden"
+            f"RankEval, suite hard: {len(tasks)} task{'s' * (len(tasks) != 1)}, "
+            f"{repeats} repeat{'s' * (repeats != 1)}; 1 is perfect, 0 is no order; preferences are value-laden"
         )
-        return hard_table(self.scored, [task.name for task in self.plan.tasks], about)
+        parts = [part for part in PARTS if part in rows[0]]
+        counts = [name for name in ("undefined", "errors") if any(row[name] for row in rows)]
+        means: Grid = [["metric", "place", *parts, *counts]]
+        for row in rows:
+            place, numbers = place_cell(row["place"], not row["incomplete"]), [row[name] for name in counts]
+            means.append([row["name"], place, *(_interval(row, part) for part in parts), *numbers])
+        each: Grid = [["metric", *tasks], *([row["name"], *(_score(row, task) for task in tasks)] for row in rows)]
+        grids = [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", each)]
+        return SuiteTable(rows, grids=grids, key="name", lead=about, notes=_notes(rows, tasks), tasks=tasks)
 
     @cached_property
     def scored(self) -> list[Row]:
@@ -212,19 +196,20 @@ class HardAnalysis:
         Of the control `chance`: the spread of the value of scores without skill over label sets, in units of the
         difference between their mean and a perfect detector's.
         """
-        rows: list[Row] = []
-        for entry in self.plan.entries:
-            for task, names, values, *_ in self.values_of(entry):
-                if task.changes is not None:
-                    who = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "task": task.name}
-                    changes = task.changes(values, names)
-                    rows += [{**who, "nuisance": case, "value": change} for case, change in changes.items()]
+        rows: list[Row] = [
+            {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "task": task.name}
+            | {"nuisance": nuisance, "value": change}
+            for entry in self.plan.entries
+            for task, names, values, *_ in self.values_of(entry)
+            if task.changes is not None
+            for nuisance, change in task.changes(values, names).items()
+        ]
         found = {(row["task"], row["nuisance"], row["name"]): row["value"] for row in rows}
         names = list(dict.fromkeys(row["name"] for row in rows))
         cells = dict.fromkeys((task, nuisance) for task, nuisance, _ in found)
         body = [[*cell, *(found.get((*cell, name)) for name in names)] for cell in cells]
         largest = {name: max(row["value"] for row in rows if row["name"] == name) for name in names}
-        return SuiteTable(rows, [("", [["control", "nuisance", *names], *body])], values=largest, key="name")
+        return SuiteTable(rows, grid=[["control", "nuisance", *names], *body], values=largest, key="name")
 
     def explain(
         self,

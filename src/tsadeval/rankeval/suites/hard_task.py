@@ -6,26 +6,25 @@ is scored by the order in which it puts them. In a *control* all cases but some 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.quality import ranking_quality
+from tsadeval.rankeval.series import random_stream
 
 # What the tasks of the suite `hard` are made of: label sets, background noise, alarms and increasing maps.
 
 
 POINTS = 10_000
-MODELS = 6
+MODELS = 6  # of a task of the library
 ALARM = 4.0  # what an alarm adds to the score of a point, in standard deviations of the noise
 FALSE_ALARMS = 45
 PHIS = (0.0, 0.5, 0.9)
@@ -38,11 +37,6 @@ def log_uniform(random: Random, low: float, high: float, size: int) -> Index:
     return np.rint(np.exp(random.uniform(np.log(low), np.log(high), size))).astype(np.int64)
 
 
-def many_events(random: Random) -> Index:
-    """Draw the usual lengths of events: 40 of 10 to 60 points, a tenth of the series."""
-    return log_uniform(random, 10, 60, 40)
-
-
 def place(random: Random, lengths: Sequence[int] | Index, gap: int = 50, n: int = POINTS) -> Events:
     """Events of these lengths, in random order and at random places, at least `gap` normal points around each."""
     shuffled = random.permutation(np.asarray(lengths, np.int64))
@@ -52,6 +46,11 @@ def place(random: Random, lengths: Sequence[int] | Index, gap: int = 50, n: int 
     before = np.sort(random.integers(0, slack + 1, len(shuffled)))
     starts = before + gap * np.arange(1, len(shuffled) + 1) + np.cumsum(shuffled) - shuffled
     return Events(starts, starts + shuffled, n)
+
+
+def usual_events(random: Random) -> Events:
+    """Draw 40 events of 10 to 60 points, a tenth of the series."""
+    return place(random, log_uniform(random, 10, 60, 40))
 
 
 def ar_noise(random: Random, n: int, phi: float) -> Floats:
@@ -97,46 +96,49 @@ MAPS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-class Models:
-    """Six models on one label set: each has a random stream of its own, all have background noise of one kind."""
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One of the models on a label set, with a random stream of its own; all have background noise of one kind."""
 
-    def __init__(self, random: Random, events: Events) -> None:
-        self.events = events
-        self.n = events.n
-        self.mask = events.mask()
-        self.phi = float(random.choice(PHIS))
-        self.streams = random.spawn(MODELS)
+    events: Events
+    mask: Bools
+    phi: float
+    random: Random
 
-    def noise(self, model: int) -> Floats:
-        """Return the background of a model."""
-        return ar_noise(self.streams[model], self.n, self.phi)
+    def noise(self) -> Floats:
+        """Return the background."""
+        return ar_noise(self.random, len(self.mask), self.phi)
 
-    def false_alarms(self, model: int, count: int = FALSE_ALARMS) -> Bools:
-        """Single normal points at random places."""
-        alarms = np.zeros(self.n, np.bool_)
-        alarms[some_normal(self.streams[model], self.mask, count)] = True
+    def scattered(self, inside: Bools, count: int) -> Bools:
+        """Raise alarms at so many single points, at random places inside a mask."""
+        alarms = np.zeros(len(inside), np.bool_)
+        alarms[self.random.choice(np.flatnonzero(inside), count, replace=False)] = True
         return alarms
 
-    def alarmed(self, model: int, alarms: NDArray[Any]) -> Floats:
-        """Scores of a model that raises these alarms."""
-        return self.noise(model) + ALARM * alarms
+    def false_alarms(self, count: int = FALSE_ALARMS) -> Bools:
+        """Raise alarms at single normal points at random places."""
+        return self.scattered(~self.mask, count)
 
-    def raising(self, alarms: Iterable[NDArray[Any]]) -> tuple[Bools, list[Floats]]:
-        """Labels, and the scores of models that raise these alarms."""
-        return self.mask, [self.alarmed(model, some) for model, some in enumerate(alarms)]
+    def alarmed(self, alarms: Bools) -> Floats:
+        """Return scores that raise these alarms."""
+        return self.noise() + ALARM * alarms
 
-    def shifted(self, model: int, level: float) -> Floats:
-        """Scores of a model whose anomalous points are higher by `level`, with the usual false alarms."""
-        return self.alarmed(model, self.false_alarms(model)) + level * self.mask
+    def shifted(self, level: float) -> Floats:
+        """Return scores that are higher by `level` at anomalous points, with the usual false alarms."""
+        return self.alarmed(self.false_alarms()) + level * self.mask
+
+    def spans(self, starts: Any, stops: Any) -> Bools:
+        """Return True inside half-open spans of the series."""
+        return spans(len(self.mask), starts, stops)
 
     def first_part(self, share: float, which: Any = slice(None)) -> Bools:
         """Return the first part of (some) events, of this share of their length."""
         starts, lengths = self.events.starts[which], self.events.lengths[which]
-        return spans(self.n, starts, starts + np.maximum(rounded(share * lengths), 1))
+        return self.spans(starts, starts + np.maximum(rounded(share * lengths), 1))
 
-    def some(self, model: int, count: int) -> Index:
-        """Choose some events, anew for each model."""
-        return np.sort(self.streams[model].choice(len(self.events), count, replace=False))
+    def some(self, count: int) -> Index:
+        """Choose some events."""
+        return np.sort(self.random.choice(len(self.events), count, replace=False))
 
 
 class Case(NamedTuple):
@@ -243,18 +245,31 @@ def _models(function: Callable[[Random], Any], name: str) -> Drawing:
 
 
 def order_task(
-    summary: str, does: Sequence[str], *, value_laden: bool = False
-) -> Callable[[Callable[[Random], Any]], HardTask]:
-    """Make a task of a function that draws labels and the scores of the models, worst first.
+    summary: str,
+    models: Mapping[Any, str],
+    draw_events: Callable[[Random], Events] = usual_events,
+    *,
+    common: Callable[[Random], Sequence[Any]] | None = None,
+    value_laden: bool = False,
+) -> Callable[[Callable[..., Floats]], HardTask]:
+    """Make a task of a function that returns the scores of one model.
 
-    `does` says what each of them does: "a detector that ...".
+    `models` has a step for each model, worst first, and says what it does: "a detector that ...". The function is
+    called with the model and its step. `common` draws something else for each model, from the stream that they share.
     """
-    words = {f"model {i}": text for i, text in enumerate(does, 1)}
+    words = {f"model {i}": text for i, text in enumerate(models.values(), 1)}
 
-    def decorate(function: Callable[[Random], Any]) -> HardTask:
-        name = function.__name__
-        draw = _models(function, name)
-        return HardTask(name, summary, "order", draw, order_quality, value_laden, describe=words.__getitem__)
+    def decorate(scores: Callable[..., Floats]) -> HardTask:
+        def draw(random: Random) -> tuple[Bools, list[Floats]]:
+            events = draw_events(random)
+            mask, phi = events.mask(), float(random.choice(PHIS))
+            drawn = [Model(events, mask, phi, stream) for stream in random.spawn(len(models))]
+            steps = [models] if common is None else [models, common(random)]
+            return mask, [scores(*given) for given in zip(drawn, *steps, strict=True)]
+
+        name = scores.__name__
+        cases = _models(draw, name)
+        return HardTask(name, summary, "order", cases, order_quality, value_laden, describe=words.__getitem__)
 
     return decorate
 

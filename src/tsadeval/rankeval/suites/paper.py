@@ -6,25 +6,37 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import Metric, Rule, parse_metric
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import Registry
 from tsadeval.core.results import MappingResult, Row
 from tsadeval.core.selection import Metrics
 from tsadeval.datasets import data_folder
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key
-from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, Stream, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase, synthetic_events
-from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.errors import InvalidParameterError
+from tsadeval.rankeval.series import (
+    CASES,
+    GENERATORS,
+    PUBLISHED_NOISE_SEED,
+    REAL,
+    SYNTHETIC,
+    LabelCase,
+    Stream,
+    draw,
+    source,
+    synthetic_events,
+)
+from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.paper_rankings import Rankings
 from tsadeval.thresholds.rules import fixed, parse_rule
+
+R = TypeVar("R")
 
 # Tasks: which models are ranked against each other, and in which order they belong.
 
@@ -101,6 +113,7 @@ class PaperSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
+    analysis = Rankings
     largest_seed: ClassVar[int] = 2**64 - 1
     timed: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("cases", "tasks", "repeats", "seed", "data")
@@ -118,8 +131,8 @@ class PaperSuite(Suite):
     @cached_property
     def _rules(self) -> list[tuple[str, Rule]]:
         """The keys and rules: the suite's own, and those of its exemptions."""
-        rules = [parse_rule(rule) for rule in (self.rule, *(other.rule for other in self.exemptions))]
-        return [(rule_key(rule), rule) for rule in rules]
+        texts = (self.rule, *(other.rule for other in self.exemptions))
+        return [(rule_key(rule), rule) for rule in map(parse_rule, texts)]
 
     def present(self, data: Path | None) -> list[LabelCase]:
         """Return the cases whose labels can be had."""
@@ -137,12 +150,14 @@ class PaperSuite(Suite):
             raise InvalidParameterError(f"suite {self.name!r} has the published seeds: leave random_state (--seed) out")
         found = {**options, "data": data_folder(options.get("data", self.data))}
         if "cases" in options:
-            found["cases"] = _some(options["cases"], self.cases, f"case of suite {self.name!r}")
-            for name in found["cases"]:
-                CASES[name].events(found["data"])  # says what is missing before any work begins
+            kind = f"case of suite {self.name!r}"
+            known: Registry[LabelCase] = Registry(kind, records=[CASES[name] for name in self.cases])
+            cases = _some(options["cases"], known)
+            found["cases"] = tuple(case.name for case in cases)
+            for case in cases:
+                case.events(found["data"])  # says what is missing before any work begins
         if "tasks" in options:
-            named = _some(options["tasks"], [task.name for task in self.tasks], "task of this plan")
-            found["tasks"] = tuple(task for task in self.tasks if task.name in named)
+            found["tasks"] = _some(options["tasks"], Registry("task of this plan", records=self.tasks))
         return found
 
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
@@ -187,30 +202,23 @@ class PaperSuite(Suite):
         ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
         return [self.chunk(scorings, group, dict(self._rules), events[key[0]]) for key, group in ordered]
 
-    def analysis(self, result: SuiteResult) -> Rankings:
-        """Return ranking quality, robustness, latency, sensitivity and explanations."""
-        return Rankings(self, result.to_frame(), result.with_metrics)
-
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
         tasks = [task.name for task in self.tasks]
         return {"cases": list(self.cases), "repeats": self.repeats, "seed": self.seed, "tasks": tasks}
 
-    def of_record(self, record: dict[str, Any]) -> Self:
-        """Return the plan that was recorded."""
+    def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         tasks = tuple(task for task in self.tasks if task.name in record["tasks"])
-        kept = {"cases": tuple(record["cases"]), "repeats": record["repeats"], "seed": record["seed"], "tasks": tasks}
-        return replace(super().of_record(record), **kept)
+        return super()._options_of(record) | {"cases": tuple(record["cases"]), "tasks": tasks}
 
 
-def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, ...]:
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError(f"unknown {kind} {name!r}: {did_you_mean(str(name), list(known))}")
-    if not wanted:
-        raise InvalidParameterError(f"no {kind} is named: name at least one, or leave it out for all")
-    return tuple(name for name in known if name in wanted)
+def _some(wanted: Sequence[str], known: Registry[R]) -> tuple[R, ...]:
+    """Return those of some records that a caller named."""
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    if not names:
+        raise InvalidParameterError(f"no {known.kind} is named: name at least one, or leave it out for all")
+    chosen = {name: known[name] for name in names}
+    return tuple(record for name, record in known.items() if name in chosen)
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:
@@ -228,8 +236,7 @@ def _scoring(
 
 
 def _numbers(cell: RankingCell) -> tuple[int, ...]:
-    name = (cell.case, cell.generator, cell.q, cell.p)
-    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)
+    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, (cell.case, cell.generator, cell.q, cell.p))
 
 
 PUBLISHED_RULE = "strict_quantile(0.95)"
@@ -250,7 +257,6 @@ PUBLISHED = (
     "pate(n_thresholds=100)",
 )
 ELEVEN = tuple(text.partition("(")[0] for text in PUBLISHED)
-VARIANTS = ("cce(constrained=True)", "cce(uncertainty='pointwise')")
 
 PAPER_SUITES = (
     PaperSuite(
@@ -294,7 +300,7 @@ PAPER_SUITES = (
         name="standard",
         summary="ours: the generators of the published code, independent streams, one threshold for all",
         cases=(*SYNTHETIC, *REAL),
-        metrics=("paper", *VARIANTS),
+        metrics=("paper", "cce(constrained=True)", "cce(uncertainty='pointwise')"),
         paper=ELEVEN,
     ),
 )
@@ -337,12 +343,11 @@ def five_models() -> list[Model]:
     >>> [model.name for model in five_models()][:2]
     ['PreQ1.0-NegP0.05-R', 'PreQ0.9-NegP0.05-R']
     """
-    mask = example_labels().mask()
-    models = []
-    for rank, (q, p) in enumerate(MEMBERS, start=1):
-        scores = draw(GENERATORS["PreQ-NegP"], mask, "published", (PUBLISHED_NOISE_SEED,), q, p, 0.1)
-        models.append(Model(rank, f"PreQ{q}-NegP{p}-R", scores, float(np.quantile(scores, 0.95))))
-    return models
+    mask, numbers = example_labels().mask(), (PUBLISHED_NOISE_SEED,)
+    drawn = [
+        (f"PreQ{q}-NegP{p}-R", draw(GENERATORS["PreQ-NegP"], mask, "published", numbers, q, p, 0.1)) for q, p in MEMBERS
+    ]
+    return [Model(i, name, scores, float(np.quantile(scores, 0.95))) for i, (name, scores) in enumerate(drawn, 1)]
 
 
 def five_models_table() -> MappingResult:

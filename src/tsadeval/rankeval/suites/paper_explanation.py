@@ -14,8 +14,8 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
-from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import WrongPair, order_pairs
+from tsadeval.rankeval.series import GENERATORS
 from tsadeval.rankeval.suite import Explanation
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ KEYS = ("pairs", "reversed", "tied")
 # Where one cause has this share of all, it is named.
 MOST = 0.5
 CASES = 10  # label sets that are printed
+MEANING = (
+    "reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance",
+    "Spearman and shares: means over tasks, each the mean over its rankings, as in the table of the run",
+)
 KINDS = "on which kinds of mistakes it loses, with pictures"
 
 
@@ -56,7 +60,7 @@ def explain(rankings: Rankings, metric: Metric, value: float, where: str, counts
             f"and ties {totals['tied']}; as means over tasks, {turned} and {tied}"
         )
     notes = _remarks(known, frame, metric, counts, rankings)
-    return Explanation(rows, _grids(known, frame, shown), lead, notes, totals=totals)
+    return Explanation(rows, grids=_grids(known, frame, shown), lead=lead, notes=notes, totals=totals)
 
 
 def _grids(rows: Sequence[Row], frame: pd.DataFrame, shown: int) -> list[tuple[str, Grid]]:
@@ -111,7 +115,6 @@ def hard_hint(metric: str) -> str:
 
 
 def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
-    sign = 1.0 if metric.direction == "higher" else -1.0
     values, spearman = rankings.values(metric, task), rankings.quality(metric, task, "average").spearman
     generator = GENERATORS[task.generator]
     along = generator.q if task.by == "q" else generator.p
@@ -119,7 +122,7 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     steps = range(len(along)) if task.better == "higher" else range(len(along) - 1, -1, -1)
     rows: list[Row] = []
     for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
-        ranked = [sign * values[case, sigma, fixed, i] for i in steps]
+        ranked = [metric.sign * values[case, sigma, fixed, i] for i in steps]
         wrong, counts = order_pairs(np.array([ranked]))
         worst = max(wrong, key=partial(_gravity, ranked), default=None)
         row: Row = {
@@ -148,40 +151,35 @@ def _gravity(values: Sequence[float], pair: WrongPair) -> tuple[bool, int, float
 
 def _remarks(rows: Sequence[Row], frame: pd.DataFrame, metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
     """Say what can be said about the cause, and what to do next."""
-    notes = []
-    if rows:
-        notes = [
-            "reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance",
-            "Spearman and shares: means over tasks, each the mean over its rankings, as in the table of the run",
-        ]
-    if sum(row["tied"] for row in rows) > 0.01 * sum(row["pairs"] for row in rows):
-        ties = Counter(row["worse_value"] for row in rows if row["verdict"] == "tied")
-        for value, count in ties.most_common(1):
-            if count >= MOST * ties.total():
-                notes.append(f"in most rankings with ties, the tied models have the value {value:g}")
-        notes += _clipping(frame, rankings)
-    if counts["empty"]:
-        notes.append(f"on {100 * counts['empty']:.1f} % of the series the threshold rule raised no alarm")
-    for status, words in (("errors", "failed"), ("undefined", "is undefined")):
-        if counts[status]:
-            notes.append(
-                f"{metric} {words} on {counts[status]} of {counts['planned']} series; rankings with these do not count"
-            )
-    if counts["message"]:
-        notes.append(f"the first with {counts['message']}")
-    name = str(metric)
-    if not metric.library and metric.kind == "scores" and rows:
-        notes.append(
-            f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)"
-        )
-    if not metric.library and ":" not in name:
-        again = f'te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
-        return [*notes, f"{KINDS}: {again}"]
-    return [*notes, hard_hint(name)]
+    name, tied = str(metric), sum(row["tied"] for row in rows) > 0.01 * sum(row["pairs"] for row in rows)
+    ties = Counter(row["worse_value"] for row in rows if row["verdict"] == "tied")
+    failed = [("failed", counts["errors"]), ("is undefined", counts["undefined"])]
+    scored = not metric.library and metric.kind == "scores" and bool(rows)
+    remarks = [
+        *((text, rows) for text in MEANING),
+        *(
+            (f"in most rankings with ties, the tied models have the value {value:g}", tied)
+            for value, count in ties.most_common(1)
+            if count >= MOST * ties.total()
+        ),
+        *((text, tied) for text in _clipping(frame, rankings)),
+        (f"on {100 * (counts['empty'] or 0):.1f} % of the series the threshold rule raised no alarm", counts["empty"]),
+        *(
+            (f"{name} {words} on {count} of {counts['planned']} series; rankings with these do not count", count)
+            for words, count in failed
+        ),
+        (f"the first with {counts['message']}", counts["message"]),
+        (f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)", scored),
+    ]
+    again = f'{KINDS}: te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
+    hint = hard_hint(name) if metric.library or ":" in name else again
+    return [*(text for text, holds in remarks if holds), hint]
 
 
 def _clipping(rows: pd.DataFrame, rankings: Rankings) -> list[str]:
     """Noisy scores are clipped: a threshold that must be exceeded then leaves nothing."""
+    if rows.empty:
+        return []
     some = rows[rows["task"].isin([task.name for task in rankings.plan.tasks if GENERATORS[task.generator].clip])]
     counts = some.groupby(some["sigma"] > 0)[["tied", "pairs"]].sum().reindex([False, True], fill_value=0)
     quiet, noisy = (counts["tied"] / counts["pairs"].clip(lower=1)).tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from tsadeval.comparison.statistics import Estimate, mean_of_known, resample
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
-from tsadeval.core.selection import AnyMetric, ByMetric, find_metric, metric_text
+from tsadeval.core.selection import AnyMetric, ByMetric, metric_text
 from tsadeval.errors import InvalidParameterError
-from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import INDICATORS, Quality, Ties, ranking_quality
+from tsadeval.rankeval.series import GENERATORS
 from tsadeval.rankeval.suite import (
     DIGITS,
     Explanation,
@@ -54,11 +55,11 @@ class Rankings:
 
     views: ClassVar[tuple[str, ...]] = ("robustness", "latency", "sensitivity")
 
-    def __init__(self, plan: PaperSuite, frame: pd.DataFrame, with_metrics: Callable[..., SuiteResult]) -> None:
+    def __init__(self, plan: PaperSuite, result: SuiteResult) -> None:
         self.plan = plan
-        self._frame = frame
-        self._with_metrics = with_metrics
-        self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
+        self._frame = result.to_frame()
+        self._with_metrics = result.with_metrics
+        self._by = dict(list(self._frame.groupby(["metric", "generator"], sort=False)))
         self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
 
     def values(self, metric: Metric, task: Task) -> Floats:
@@ -80,9 +81,8 @@ class Rankings:
         values = self.values(metric, task)
         generator = GENERATORS[task.generator]
         worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
-        sign = 1.0 if metric.direction == "higher" else -1.0
         flat = ranking_quality(
-            sign * values.reshape(-1, len(worth)), worth if task.better == "higher" else -worth, ties=ties
+            metric.sign * values.reshape(-1, len(worth)), worth if task.better == "higher" else -worth, ties=ties
         )
         return Quality(*(found.reshape(values.shape[:-1]) for found in flat))
 
@@ -101,22 +101,18 @@ class Rankings:
         known = (self._frame["metric"] == str(metric)) & self._frame["generator"].isin(list(generators))
         rows = self._frame[known]
         silent = float((rows["alarmed_points"] == 0).sum() / max(len(rows), 1))
-        own = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
-        return {"planned": planned, **count_values(rows), **own}
+        about = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
+        return {"planned": planned, **count_values(rows), **about}
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
         how = "" if ties == "average" else ", ties broken as published"
-        marks = "* best, + second best, without intervals, which need two cases"
-        if cases > 1:  # a mark says what cannot be told apart, so it need not follow the order
-            marks = (
-                "* best, + second best, each with all whose 95 % intervals over cases overlap its, "
-                "as a wide one may at a low place"
-            )
+        # A mark says what cannot be told apart, so it need not follow the order.
+        marks = "each with all whose 95 % intervals over cases overlap its, as a wide one may at a low place"
         return (
             f"RankEval, suite {self.plan.name}: {cases} case{'s' * (cases != 1)}, "
             f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
-            f"{marks}"
+            f"* best, + second best, {marks if cases > 1 else 'without intervals, which need two cases'}"
         )
 
     def table(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
@@ -134,53 +130,42 @@ class Rankings:
         if order == "quality":
             of_metrics.sort(key=_average, reverse=True)
         rows = [row for some in of_metrics for row in some]
-        for task, sigma, indicator in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
-            alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == (task, sigma, indicator)]
-            mark_best(alike, INDICATORS[indicator][1])
+        for alike in grouped(((row["task"], row["sigma"], row["indicator"]), row) for row in rows).values():
+            mark_best(alike, INDICATORS[alike[0]["indicator"]][1])
         counts = {str(m): self.counts(m) for m in self.plan.metrics}
         return quality_table(rows, counts, self._about(ties), column, order)
 
     def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
-        found: dict[tuple[str, str, float | None], tuple[Floats, Row]] = {}
-        for task in self.plan.tasks:
-            quality = self.quality(metric, task, ties)
-            for indicator in INDICATORS:
-                drawn = self.by_sigma(getattr(quality, indicator))
-                for sigma, places in groups.items():
-                    known = quality.ties[:, places]
-                    facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": mean_of_known(known)}
-                    found[task.name, indicator, sigma] = drawn[:, places].mean(axis=1), facts
-        for indicator, sigma in product(INDICATORS, groups):
-            parts, of_tasks = zip(*(found[task.name, indicator, sigma] for task in self.plan.tasks), strict=True)
-            facts = {key: sum(of_task[key] for of_task in of_tasks) for key in ("rankings", "of")}
-            ties_of = float(np.mean([of_task["ties"] for of_task in of_tasks]))
-            found[AVERAGE, indicator, sigma] = np.mean(parts, axis=0), {**facts, "ties": ties_of}
-        return [
-            {"metric": str(metric), "task": task, "sigma": sigma, "indicator": indicator, **vars(Estimate.of(drawn))}
-            | facts
-            | {"mark": ""}
-            for (task, indicator, sigma), (drawn, facts) in found.items()
-        ]
+        quality = {task: self.quality(metric, task, ties) for task in self.plan.tasks}
+        drawn = {(task, name): self.by_sigma(getattr(quality[task], name)) for task in quality for name in INDICATORS}
+        shown = {**{task.name: [task] for task in quality}, AVERAGE: list(quality)}
+        rows: list[Row] = []
+        for (name, tasks), indicator, (sigma, places) in product(shown.items(), INDICATORS, groups.items()):
+            parts = [drawn[task, indicator][:, places].mean(axis=1) for task in tasks]
+            tied = [quality[task].ties[:, places] for task in tasks]
+            row: Row = {"metric": str(metric), "task": name, "sigma": sigma, "indicator": indicator}
+            row |= vars(Estimate.of(np.mean(parts, axis=0)))
+            row |= {
+                "rankings": sum(int(np.isfinite(part).sum()) for part in tied),
+                "of": sum(part.size for part in tied),
+            }
+            rows.append({**row, "ties": float(np.mean([mean_of_known(part) for part in tied])), "mark": ""})
+        return rows
 
     def latency(self, metric: AnyMetric | None = None) -> MappingResult:
         """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
-        frame = self._frame[self._frame["seconds"].notna()]
-        # Where several repeats are one series, it was measured once.
-        frame = frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
-        keys = ["metric"]
+        frame, keys = measured(self._frame), ["metric"]
         if metric is not None:
-            frame = frame[frame["metric"] == find_metric(metric, list(map(str, self.plan.metrics)))]
+            frame = frame[frame["metric"] == str(self.plan.find(metric))]
             keys = ["metric", "generator", "n", "events"]
-        rows = []
-        for key, part in frame.groupby(keys, sort=len(keys) > 1):
-            milliseconds = 1000 * part["seconds"].to_numpy()
-            low, middle, high = np.quantile(milliseconds, [0.05, 0.5, 0.95]).tolist()
-            named = dict(zip(keys, key if isinstance(key, tuple) else (key,), strict=True))
-            found = {"mean": float(milliseconds.mean()), "5 %": low, "median": middle, "95 %": high}
-            rows.append({**named, "values": len(part), **found, "value": middle})
+        groups = (1000 * frame["seconds"]).groupby([frame[key] for key in keys], sort=len(keys) > 1)
+        found = groups.agg(["size", "mean"]).join(groups.quantile(np.array([0.05, 0.5, 0.95])).unstack())
+        found.columns = ["values", "mean", "5 %", "median", "95 %"]
+        found["value"] = found["median"]
         if metric is None:
-            rows.sort(key=lambda row: row["value"])
-        return MappingResult(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
+            found = found.sort_values("value", kind="stable")
+        rows: list[Any] = found.reset_index().to_dict("records")
+        return MappingResult(rows, shown=[*keys, *found.columns[:-1]])
 
     def sensitivity(
         self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
@@ -212,11 +197,16 @@ class Rankings:
         True
         """
         check_parameters("explain", {"rankings": Number(1, integer=True)}, {"rankings": rankings})
-        known = {str(m): m for m in self.plan.metrics}
-        chosen = known[find_metric(metric, list(known))]
+        chosen = self.plan.find(metric)
         table = self.table()
         where = place_words(table.places[str(chosen)], len(table), whole=table.whole[str(chosen)])
         return explain(self, chosen, table[chosen], where, table.counts[str(chosen)], rankings)
+
+
+def measured(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a time; where several repeats are one series, it was measured once."""
+    series = ["metric", "case", "generator", "q", "p", "sigma", "seconds"]
+    return frame[frame["seconds"] > 0].drop_duplicates(series)
 
 
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
@@ -243,11 +233,9 @@ def quality_table(
     ground: it is not placed, its place is the one it would have, and it moves no other down.
     """
     names = list(dict.fromkeys(row["metric"] for row in rows))
-    whole = ByMetric(
-        {name: all(row["rankings"] == row["of"] for row in rows if row["metric"] == name) for name in names}
-    )
-    of_all = [row for row in rows if row["task"] == AVERAGE and row["indicator"] == "spearman"]
-    averages = {name: [row for row in of_all if row["metric"] == name] for name in names}
+    whole = ByMetric({name: all(r["rankings"] == r["of"] for r in rows if r["metric"] == name) for name in names})
+    of_all = (row for row in rows if row["task"] == AVERAGE and row["indicator"] == "spearman")
+    averages = grouped((row["metric"], row) for row in of_all)
     means = [mean_of_known([row["value"] for row in some]) for some in averages.values()]
     places = ByMetric(zip(names, places_of(means, list(whole.values())), strict=True))
     columns = list(dict.fromkeys(row[column] for row in rows))
@@ -259,17 +247,15 @@ def quality_table(
     grids: list[tuple[str, Grid]] = []
     for indicator, (_, higher) in INDICATORS.items():
         first = indicator == "spearman" and order == "quality"  # by which the metrics are sorted
-        lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
-        for name in names:
-            found = [cells[indicator, name, one] for one in columns]
-            place = [place_cell(places[name], whole[name])] if first else []
-            lines.append([name, *place, *(_text(row, row["task"] == AVERAGE) for row in found)])
+        heads = {name: [name, *[place_cell(places[name], whole[name])] * first] for name in names}
+        body = [[*heads[name], *(_text(cells[indicator, name, one]) for one in columns)] for name in names]
         words = indicator if indicator != "deviation" else "mean rank deviation"
-        grids.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
+        title = f"{words} ({'higher' if higher else 'lower'} is better)"
+        grids.append((title, [["metric", *["place"] * first, *map(str, columns)], *body]))
     ties = {name: float(np.mean([cells["spearman", name, one]["ties"] for one in columns])) for name in names}
     return SuiteTable(
         rows,
-        [*grids, ("", _counts(ties, counts))],
+        grids=[*grids, ("", _counts(ties, counts))],
         values={name: float(some[-1]["value"]) for name, some in averages.items()},
         latex=partial(_tabular, cells, names, columns),
         lead=about,
@@ -283,12 +269,12 @@ def quality_table(
 
 def _counts(ties: dict[str, float], counts: dict[str, Row]) -> Grid:
     """Return the counts that the numbers are based on."""
-    lines: Grid = [["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]]
+    keys = ("values", "planned", "undefined", "errors")
+    lines: Grid = [["metric", *keys, "no alarms", "tied pairs"]]
     for name, share in ties.items():
         found = counts[name]
         empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
-        numbers = [found[key] for key in ("values", "planned", "undefined", "errors")]
-        lines.append([name, *numbers, empty, "-" if math.isnan(share) else f"{100 * share:.1f} %"])
+        lines.append([name, *(found[key] for key in keys), empty, "-" if share != share else f"{100 * share:.1f} %"])
     return lines
 
 
@@ -299,15 +285,16 @@ def _notes(
     whole: dict[str, bool],
     rows: Sequence[Row],
 ) -> list[str]:
-    own = [name for name in averages if counts[name]["own"] and len(averages) > 1 and places[name] is not None]
     notes = [
-        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman" for name in own
+        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman"
+        for name in averages
+        if counts[name]["own"] and len(averages) > 1 and places[name] is not None
     ]
     for name, found in counts.items():
         notes += failures(name, found, places[name])
         if not whole[name] and places[name] is not None:
             have, of = (sum(row[key] for row in averages[name]) for key in ("rankings", "of"))
-            gaps = [row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"]]
+            gaps = (row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"])
             tasks = ", ".join(task for task in dict.fromkeys(gaps) if task != AVERAGE)
             notes.append(
                 f"{name} is averaged over {have} of {of} rankings (values are missing on {tasks}), so it is not placed"
@@ -330,26 +317,24 @@ def _tabular(rows: dict[tuple[str, str, Any], Row], names: Sequence[str], column
     return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
 
 
-def _text(row: Row, interval: bool) -> str:
+def _text(row: Row) -> str:
+    """Return a value with its mark, and on average with its interval."""
     text = f"{row['value']:6.3f}{MARKS[row['mark']]}"
-    return f"{text} [{row['low']:.3f}, {row['high']:.3f}]" if interval and not math.isnan(row["low"]) else text
+    interval = row["task"] == AVERAGE and not math.isnan(row["low"])
+    return f"{text} [{row['low']:.3f}, {row['high']:.3f}]" if interval else text
 
 
 def _latex(row: Row, digits: int) -> str:
-    text = latex_text(float(row["value"]), digits)
     wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
-    return wrap[row["mark"]] % text
+    return wrap[row["mark"]] % latex_text(float(row["value"]), digits)
 
 
 def mark_best(rows: Sequence[Row], higher: bool) -> None:
     """Name the best and second best; those whose intervals overlap are not called different."""
-    left = [row for row in rows if not math.isnan(row["value"])]
+    left = [(Estimate(row["value"], row["low"], row["high"]), row) for row in rows if not math.isnan(row["value"])]
     for mark in ("best", "second"):
-        if not left:
-            return
-        top = max(left, key=lambda row: row["value"] if higher else -row["value"])
-        reach = Estimate(top["value"], top["low"], top["high"])
-        equal = [row for row in left if reach.overlaps(Estimate(row["value"], row["low"], row["high"]))]
+        top = max((found for found, _ in left), key=lambda found: found.value if higher else -found.value, default=None)
+        equal = [row for found, row in left if top is not None and top.overlaps(found)]
         for row in equal:
             row["mark"] = mark
-        left = [row for row in left if row["mark"] == ""]
+        left = [(found, row) for found, row in left if not row["mark"]]
