@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.datasets import Dataset
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.leaderboard.site import build_site
 
@@ -38,9 +37,10 @@ def test_what_is_no_rule_is_not_called(rule, evil):
     assert not evil.exists()
 
 
-def test_what_is_no_detector_is_not_called(evil):
+def test_what_is_no_detector_is_not_called(evil, tmp_path):
+    (tmp_path / "mine.csv").write_text("value,label\n1,0\n2,1\n1,0\n")
     with pytest.raises(InvalidParameterError, match="must be a class with a method fit or"):
-        te.detect(Dataset("mine", S, Y), "subprocess:Popen('touch touched', shell=True)")
+        te.detect("mine.csv", "subprocess:Popen('touch touched', shell=True)")
     assert not evil.exists()
 
 
