@@ -2,7 +2,8 @@
 
     python benchmarks/gpu.py            on a machine with a GPU (about three minutes); --quick tries it anywhere
     python benchmarks/gpu.py --prepare  first, where kernels are built: collects their C sources in build/gpu-kernels,
-                                        so that a machine without Cython can compile them (needs a C compiler)
+                                        so that a machine without Cython can compile them (needs a C compiler); copy
+                                        that folder there with the rest of the repository
 
 Every number is the median of several runs after a warm-up, timed on the device. What a machine lacks (a GPU, Triton, a
 C compiler) is said and left out. The package need not be installed: the script finds src/ beside it.
@@ -232,12 +233,12 @@ def compile_sources():
 def prepare():
     if SOURCES.exists():
         shutil.rmtree(SOURCES)
-    found = sorted((ROOT / "src").rglob("*.c"))
+    found = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".c", ".h"))
     for source in found:
         target = SOURCES / source.relative_to(ROOT / "src")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
-    print(f"{len(found)} C sources are in {SOURCES.relative_to(ROOT)}")
+    print(f"{len(found)} C sources and headers are in {SOURCES.relative_to(ROOT)}")
 
 
 def on_all_cores(function, pairs):

@@ -81,3 +81,11 @@ for call in calls:
     assert len(out) == 6
     for line in out[:-1]:
         assert re.fullmatch(r"this needs \w+, which is not installed: pip install 'tsadeval\[all\]'", line)
+
+
+def test_modules_of_tensors_are_found_without_the_compiled_kernels(monkeypatch):
+    import tsadeval.torch
+
+    monkeypatch.setitem(sys.modules, "tsadeval.core.metric", None)  # which needs them
+    with pytest.raises(AttributeError, match="has no '_nothing'"):
+        _ = tsadeval.torch._nothing

@@ -225,6 +225,26 @@ def test_files_at_other_addresses(runs):
         te.tables.read_table("memory://bucket/none.csv")
 
 
+# What web servers, Azure, GCS and S3 say of a file that was edited without a change of its size; none: says nothing.
+@pytest.mark.parametrize("field", ["Last-Modified", "last_modified", "updated", "LastModified", "etag", None])
+def test_an_edited_file_elsewhere_is_judged_again(field, tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is an extra")
+    memory = fsspec.filesystem("memory")
+    plain, state = type(memory).info, "monday"
+
+    def info(self, path, **options):
+        found = {k: v for k, v in plain(self, path, **options).items() if k != "created"}
+        return {**found, field: state} if field and found["type"] == "file" else found
+
+    monkeypatch.setattr(type(memory), "info", info)
+    memory.pipe("/edited/a.csv", b"label,score\n0,1\n0,2\n1,3\n")
+    before = te.score_files("memory://edited/*.csv", "auc_roc", store=tmp_path / "store")
+    memory.pipe("/edited/a.csv", b"label,score\n0,3\n0,2\n1,1\n")
+    state = "tuesday"
+    after = te.score_files("memory://edited/*.csv", "auc_roc", store=tmp_path / "store")
+    assert [row["value"] for row in (*before.rows, *after.rows)] == [1.0, 0.0]
+
+
 def run(*arguments):
     from typer.testing import CliRunner
 

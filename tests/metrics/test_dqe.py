@@ -23,8 +23,6 @@ def test_one_threshold_equals_the_definition(data, near):
 @given(scorings(min_size=1, both=False).map(nothing_missing), nears, st.sampled_from([1, 2, 7, 100]))
 def test_all_thresholds_equal_the_definition(data, near, thresholds):
     y, s = data
-    if set(np.unique(s)) - {0.0, 1.0} and len(set(s)) < len(s):
-        s = s + 0.001 * np.arange(len(s))  # not on a threshold, where the last digit would decide
     expected = naive.dqe(y.tolist(), s.tolist(), near, thresholds)
     assert te.metrics.dqe(y, s, near=near, n_thresholds=thresholds) == pytest.approx(expected, abs=1e-10)
 
@@ -64,6 +62,11 @@ def test_default_near_range():
     y[200:400] = 1
     p = np.roll(y, 3)
     assert te.metrics.sdqe(y, p) == te.metrics.sdqe(y, p, near=796 // 22)
+
+
+def test_scores_on_a_threshold_stay_on_it_at_any_scale():
+    y, s = [0, 0, 1, 1, 1, 0], np.array([0.8, 0.6, 0.4, 0.8, 0.7, 0.6])
+    assert te.metrics.dqe(y, s, n_thresholds=10) == te.metrics.dqe(y, 10 * s, n_thresholds=10)
 
 
 def test_scores_whose_range_is_beyond_all_floats():

@@ -125,6 +125,8 @@ def test_worked_operations():
     p = [0, 1, 0, 1, 1, 1, 0, 0, 0, 1]
     assert te.metrics.event_recall(y, p) == 1 / 2
     assert te.metrics.event_precision(y, p) == 1 / 2
+    with pytest.warns(te.errors.UndefinedMetricWarning):  # of recall
+        assert te.metrics.event_precision([0, 0], [0, 1]) == te.metrics.event([0, 0], [0, 1]).precision == 0
     assert te.metrics.event_precision(y, p, variant="runs") == pytest.approx(2 / 3)
     assert te.metrics.alarming_precision(y, p) == 1 / 2
     assert te.metrics.alarm_episodes(y, p) == 3

@@ -46,10 +46,10 @@ def sdqe(y, p, near=None):
 
 def dqe(y, s, near=None, thresholds=100):
     low, high = min(s), max(s)
-    scaled = [(score - low) / (high - low) if high > low else 0.0 for score in s]
+    # Scores and thresholds to 12 digits: a score may lie on a threshold, and rounding must not tell.
+    scaled = [round((score - low) / (high - low), 12) if high > low else 0.0 for score in s]
     found = 0.0
     for j in range(thresholds):
-        # As NumPy spaces them: floats, since a score may lie on one.
-        t = 1.0 if j == 0 else 1.0 - j * (1.0 / thresholds)
+        t = round(1 - j / thresholds, 12)
         found += sdqe(y, [int(score >= t) for score in scaled], near)
     return found / thresholds

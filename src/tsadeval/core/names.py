@@ -12,7 +12,7 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from threading import RLock
 from types import ModuleType
@@ -104,8 +104,11 @@ def split_names(texts: str | Iterable[str]) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def import_object(text: str, kind: str) -> Any:
-    """Import the function or class that "module:name" names; a module in the current folder is found too."""
+def import_object(text: str, kind: str, methods: Collection[str] = ()) -> Any:
+    """Import the function or class that "module:name" names; a module in the current folder is found too.
+
+    With `methods` it must be a class that has one of them: whatever else a text names is not called.
+    """
     module, _, name = text.partition(":")
     here = os.getcwd()
     if here not in sys.path and "" not in sys.path:
@@ -126,7 +129,16 @@ def import_object(text: str, kind: str) -> Any:
         raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}{hint}") from None
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
+    if methods and not (isinstance(found, type) and any(hasattr(found, method) for method in methods)):
+        raise InvalidParameterError(
+            f"{kind} {text!r} must be a class with a method {' or '.join(methods)}, but is {found!r}"
+        )
     return found
+
+
+def names_code(text: str) -> bool:
+    """Return True if a text names code of a user's own: "module:name", alone or inside of another name's brackets."""
+    return ":" in text
 
 
 def is_number(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule, parse_metric
+from tsadeval.core.names import names_code
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.engine.cells import Chunk, Working, group_cells, versions
@@ -46,8 +47,8 @@ def rule_key(rule: Rule) -> str:
 
 
 def rule_of_key(key: str) -> Rule:
-    """Return the rule of a key; a user's rule is known by its name only and cannot be applied."""
-    return RecordedRule(key.partition("@")[0]) if "@" in key else parse_rule(key)
+    """Return the rule of a key; a user's rule is known by its name only and cannot be applied, nor is it imported."""
+    return RecordedRule(key.partition("@")[0]) if "@" in key or names_code(key) else parse_rule(key)
 
 
 @dataclass(frozen=True)

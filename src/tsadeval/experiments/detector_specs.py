@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
 _APART = {"device", "progress", "random_state"}
+# A class that a text names must have one of them before it is called.
+_METHODS = ("fit", "fit_predict", "score", "score_samples", "decision_function", "predict")
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,9 @@ def _of_record(record: DetectorRecord, seed: int | None, instance: Any = None) -
 
 def _imported(text: str, seed: int) -> DetectorSpec:
     path, positional, named = parse_call(text)
-    made = import_object(path, "detector")
-    # A function without options is the detector itself; with options, and of a class, the call gives it.
-    if isinstance(made, type) or "(" in text:
+    # A function is the detector itself; of a class, the call gives it.
+    made = import_object(path, "detector", _METHODS if "(" in text else ())
+    if isinstance(made, type):
         try:
             made = made(*positional, **named)
         except Exception as error:  # whatever a user's constructor raises

@@ -29,7 +29,7 @@ from tsadeval.core.arrays import as_scores
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, label_runs
 from tsadeval.core.metric import Metric
-from tsadeval.core.names import did_you_mean, printable
+from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
@@ -215,6 +215,11 @@ def read_board(folder: str | Path) -> Board:
     series = read_series(folder / "labels")
     path = folder / "board.toml"
     settings = _read_toml(path, BOARD_KEYS) if path.exists() else {}
+    for key in ("metrics", "threshold"):
+        if names_code(str(settings.get(key, ""))):
+            raise InvalidInputError(
+                f"{path}: {key} names code (module:name), which a file cannot: name a metric or rule of tsadeval"
+            )
     found: dict[str, Submission] = {}
     problems: list[str] = []
     for path in sorted(path for path in (folder / "submissions").glob("*") if path.is_dir()):

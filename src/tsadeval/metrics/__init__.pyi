@@ -799,9 +799,16 @@ def dqe(
     """Compute the detection quality of every event, averaged over events and thresholds.
 
     Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
-    of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event
-    falls with missed capture, with the distance and length of near misses, and with the length and number of false
-    alarms in its part of the series. Constant scores are 0 everywhere, so they raise no alarm.
+    of at least the threshold. Constant scores are 0 everywhere, so they raise no alarm.
+
+    Every event is judged by itself, in the part of the series around it: the event, the near zones of `near` points
+    before and after it (not beyond the neighbouring event, and not into its zone after), and the far zones, which share
+    what is left between two events equally. With the alarm runs cut at all borders, the quality of an event is (capture
+    + near miss) / 2 * false alarm, where capture is 1 if the event has an alarm, else 0; near miss is (1 - x / near) (1
+    - d / (2 near)), with x the distance of the nearest alarm in the near zones and d the length of all alarms there (if
+    there is none, 1 where the event is captured and the far zones are quiet, else 0); and false alarm is (1 - L / M) Q
+    / L², with L the length of the alarms in the far zones, Q the sum of the squares of their lengths and M the length
+    of the far zones (1 without alarms there).
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def channel_aware(
     Returns
     -------
     PRF
-        All NaN, with an `UndefinedMetricWarning`, where there is no event; precision is NaN where there is no alarm.
+        All NaN, with an `UndefinedMetricWarning`, where there is no event; all 0 where there is no alarm.
 
     Examples
     --------
@@ -107,7 +107,4 @@ def channel_aware(
     precision = right / np.maximum(np.count_nonzero(alarmed, axis=1), 1)
     recall = right / np.maximum(np.count_nonzero(affected, axis=1), 1)  # channels of no group affect none
     f = float(np.mean([f_beta(p, r, beta) for p, r in zip(precision.tolist(), recall.tolist(), strict=True)]))
-    if not alarms.any():
-        warn_undefined("channel_aware (precision)", "y_pred has no alarm (no 1)")
-        return PRF(math.nan, float(recall.mean()), f)
     return PRF(float(precision.mean()), float(recall.mean()), f)

@@ -1,16 +1,6 @@
 """Detection quality evaluation (DQE): every event is judged by itself, in the part of the series around it.
 
-The series is cut into parts that belong to one event each: the event, the near zones of `near` points before and after
-it (not beyond the neighbouring event, and not into its zone after), and the far zones, which share what is left between
-two events equally. With the alarm runs cut at all borders, for each event
-
-    capture      1 where the event has an alarm, else 0
-    near miss    (1 - x / near) (1 - d / (2 near)), with x the distance of the nearest alarm in the near zones and d the
-                 length of all alarms there; without any, 1 where the event is captured and the far zones are quiet,
-                 else 0
-    false alarm  (1 - L / M) Q / L², with L the length of the alarms in the far zones, Q the sum of the squares of their
-                 lengths, and M the length of the far zones; 1 without alarms there
-    quality      (capture + near miss) / 2 * false alarm
+The definition is in the documentation of `dqe`.
 """
 
 from __future__ import annotations
@@ -176,14 +166,22 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     checks={**NEAR, "n_thresholds": Number(1, _MOST, integer=True)},
     properties={"affine"},
     needs={"anomaly"},
+    version="r2",
 )
 def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> float:
     """Compute the detection quality of every event, averaged over events and thresholds.
 
     Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
-    of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event
-    falls with missed capture, with the distance and length of near misses, and with the length and number of false
-    alarms in its part of the series. Constant scores are 0 everywhere, so they raise no alarm.
+    of at least the threshold. Constant scores are 0 everywhere, so they raise no alarm.
+
+    Every event is judged by itself, in the part of the series around it: the event, the near zones of `near` points
+    before and after it (not beyond the neighbouring event, and not into its zone after), and the far zones, which share
+    what is left between two events equally. With the alarm runs cut at all borders, the quality of an event is (capture
+    + near miss) / 2 * false alarm, where capture is 1 if the event has an alarm, else 0; near miss is (1 - x / near) (1
+    - d / (2 near)), with x the distance of the nearest alarm in the near zones and d the length of all alarms there (if
+    there is none, 1 where the event is captured and the far zones are quiet, else 0); and false alarm is (1 - L / M) Q
+    / L², with L the length of the alarms in the far zones, Q the sum of the squares of their lengths and M the length
+    of the far zones (1 without alarms there).
 
     Parameters
     ----------
@@ -205,7 +203,9 @@ def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> f
     size = 1.0 if math.isfinite(data.high - data.low) else 0.5  # halves of scores whose range is beyond all floats
     spread = size * data.high - size * data.low
     scaled = (size * data.scores - size * data.low) / spread if spread > 0 else np.zeros(data.n)
-    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, n_thresholds + 1)[:-1]))
+    # To 12 digits, so that scores on a threshold stay on it whatever their scale.
+    thresholds = np.linspace(1, 0, n_thresholds + 1)[:-1].round(12)
+    levels = np.asarray(levels_of(scaled.round(12), thresholds))
     order = np.argsort(levels.astype(np.uint16), kind="stable")  # 16 bits are sorted in two passes
     begins = np.append(0, np.cumsum(np.bincount(levels, minlength=n_thresholds)[:n_thresholds]))
     return float(np.mean(_qualities(data.events, order, begins, near_range(data.events, near))))

@@ -90,9 +90,10 @@ def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> f
     references=(_HUNDMAN, _KOTOWSKI),
     checks={"variant": OneOf(("segments", "runs", "discounted")), **EARLY},
     properties={"mirror"},
-    needs={"anomaly", "alarm"},
+    needs={"alarm"},
     best=_best_event_precision,
     trivial_best=True,
+    version="r2",
 )
 def event_precision(data: Prediction, *, variant: str = "segments", early: int | str = 0) -> float:
     """Share of detections that are right, with events and alarm runs as the things that are counted.

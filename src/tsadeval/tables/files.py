@@ -5,6 +5,8 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import re
+import secrets
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,6 +21,8 @@ from tsadeval.tables.reading import is_table_file
 from tsadeval.tables.sources import STDIN, user_path
 
 _Path = TypeVar("_Path", str, Path)
+# What remote systems say that changes with the content, each in its own spelling: Last-Modified, last_modified, ...
+_VALIDATORS = {"etag", "lastmodified", "mtime", "created", "updated", "generation", "contentmd5", "md5hash", "digest"}
 
 
 class FoundFile(NamedTuple):
@@ -106,10 +110,10 @@ def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
     for name in paths:
         info = system.info(name)
         if info["type"] == "file":
-            about = str(
-                sorted((k, str(v)) for k, v in info.items() if k in ("ETag", "mtime", "created", "LastModified"))
-            )
-            digest = hashlib.sha256(about.encode()).hexdigest()[:16]
+            about = sorted((k, str(v)) for k, v in info.items() if re.sub("[-_]", "", k.lower()) in _VALIDATORS and v)
+            # Without a validator nobody knows whether the content is still the same: such a file is read again.
+            mark = str(about) if about else secrets.token_hex(8)
+            digest = hashlib.sha256(mark.encode()).hexdigest()[:16]
             found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
     return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)
 

@@ -174,7 +174,7 @@ def parse_rule(rule: Any) -> Rule:
         return fixed(float(rule))
     except ValueError:
         name, bracket, inside = rule.strip().partition("(")
-    make: Any = import_object(name, "threshold rule") if ":" in name else RULES[name]
+    make: Any = import_object(name, "threshold rule", ["decide"]) if ":" in name else RULES[name]
     if bracket and not inside.endswith(")"):
         raise InvalidParameterError(f"cannot read {rule!r}: a bracket is not closed")
     positional, options = _arguments(inside[:-1], getattr(make, "of_rules", 0))

@@ -41,12 +41,14 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("_"):  # modules of this package; what follows needs the compiled kernels
+        raise AttributeError(f"tsadeval.torch has no {name!r}")
     if name not in _HOMES:
         from tsadeval.core.metric import METRICS
         from tsadeval.core.names import did_you_mean
 
-        hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
-        if hint and name in METRICS:
+        hint = f": {did_you_mean(name, __all__)}"
+        if name in METRICS:
             hint = f": of tensors use te.metrics.{name}(target, preds), on the CPU; here are {', '.join(__all__)}"
         raise AttributeError(f"tsadeval.torch has no {name!r}{hint}")
     require("torch", extra="torch")

@@ -13,7 +13,7 @@ from tsadeval.core.names import Registry, import_object
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites import hard_controls, hard_orders
 from tsadeval.rankeval.suites.hard_table import HardAnalysis
@@ -104,7 +104,7 @@ class HardSuite(Suite):
         return {"tasks": tasks, "repeats": self.repeats, "seed": self.seed}
 
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
-        tasks = tuple(_task_of_record(task) for task in record["tasks"])  # users' tasks are imported again
+        tasks = tuple(_task_of_record(task) for task in record["tasks"])
         cases = tuple(tuple(task["cases"]) for task in record["tasks"])
         return super()._options_of(record) | {"tasks": tasks, "cases": cases}
 
@@ -124,10 +124,11 @@ def scorings(chunk: Chunk) -> Iterator[Making]:
 def _task_of_record(record: dict[str, Any]) -> HardTask:
     if record["library"]:
         return HARD_TASKS[record["name"]]
-    task = HardTask.from_function(import_object(record["name"], "task"), record["name"])
-    if task.version != record["version"]:
-        raise InvalidInputError(f"task {record['name']} has changed since the run: run it again into the store")
-    return task
+
+    def absent(random: Any) -> Any:
+        raise InvalidParameterError(f"task {record['name']} is known by its name only: name it in a run again")
+
+    return replace(HardTask.from_function(absent, record["name"]), version=record["version"])
 
 
 def choose_tasks(tasks: Sequence[Any] | Any) -> tuple[HardTask, ...]:
