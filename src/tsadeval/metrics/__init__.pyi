@@ -1154,7 +1154,7 @@ def event_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
