@@ -71,7 +71,7 @@ def test_names_and_roots(tmp_path, monkeypatch):
         te.datasets.load("ucr/1", data=tmp_path, ends="exclusive")
     with pytest.raises(InvalidParameterError, match="ucr: end must be one of 'inclusive', 'exclusive', but is 3"):
         te.datasets.load("ucr/1", data=tmp_path, end=3)
-    with pytest.raises(InvalidParameterError, match="psm has no option 'end': it has none"):
+    with pytest.raises(InvalidParameterError, match="psm has no option 'end': there are none"):
         te.datasets.load("psm", data=tmp_path, end=3)
     write(tmp_path / "UCR" / UCR_NAME, "\n".join(map(str, range(20))))
     monkeypatch.setenv("HOME", str(tmp_path.parent))

@@ -136,8 +136,8 @@ def refuse_unknown(
     """Refuse the first option that is not known; `hints` say of some what to do instead."""
     for option in given:
         if option not in known:
-            hint = did_you_mean(option, list(known)) if known else "it has none"
-            raise TypeError(f"{owner}() has no option {option!r}: {(hints or {}).get(option, hint)}")
+            hint = (hints or {}).get(option) or did_you_mean(option, list(known))
+            raise TypeError(f"{owner}() has no option {option!r}: {hint}")
 
 
 # Options of the metrics that have a second implementation on tensors.

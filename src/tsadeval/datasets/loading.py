@@ -162,7 +162,7 @@ def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
 def _check_options(owner: str, known: Mapping[str, Check | None], given: dict[str, Any]) -> None:
     for option in given:
         if option not in known:
-            hint = did_you_mean(option, list(known)) if known else "it has none"
+            hint = did_you_mean(option, list(known))
             raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")
     check_parameters(printable(owner), {option: check for option, check in known.items() if check}, given)
 

@@ -251,7 +251,7 @@ class _Site:
 def _board_of_metrics(folder: str | Path) -> Data:
     """Return the tables of a store of RankEval, as text, and what they stand on."""
     made: Any = read(folder).table()
-    title, _, about = made.about.partition(": ")
+    title, _, about = made._lead().partition(": ")
     tables = []
     for name, grid in made._grids():
         head, *rows = [[cell_text(cell) for cell in row] for row in grid]
