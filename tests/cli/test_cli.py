@@ -76,6 +76,16 @@ def test_table_and_latex(folder):
     assert r"\begin{tabular}" in run("score", "a.csv", "--format", "latex", cwd=folder).stdout
 
 
+@pytest.mark.parametrize("command", [["score", "a.csv"], ["metrics"], ["datasets", "list"], ["rankeval", "list"]])
+def test_every_table_is_printed_as_html_too(folder, command):
+    assert "<table><thead>" in run(*command, "--format", "html", cwd=folder).stdout
+
+
+def test_a_detector_is_described_by_its_own_text(folder):
+    for name, text in ("usad", "A1 and A2 the two autoencoders"), ("lof", "in sparser surroundings"):
+        assert text in run("detectors", name, cwd=folder).stdout
+
+
 def test_undefined_is_said_and_left_empty(folder):
     done = run("score", "normal.csv", "--metrics", "cce", "--format", "csv", cwd=folder)
     assert done.returncode == 1

@@ -154,6 +154,7 @@ class Friedman(NamedTuple):
     f: float
     f_p: float
     series: int
+    detectors: int
 
 
 def friedman(values: Any) -> Friedman:
@@ -168,15 +169,15 @@ def friedman(values: Any) -> Friedman:
     found = ranks(whole_rows(_table(values, 3)))
     n, k = found.shape
     if n < 2:
-        return Friedman(math.nan, math.nan, math.nan, math.nan, n)
+        return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
     if (found == (k + 1) / 2).all():  # every series ties everything
-        return Friedman(0.0, 1.0, 0.0, 1.0, n)
+        return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
     stats = require("scipy.stats", extra="all")
     # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
     chi2, p = map(float, stats.friedmanchisquare(*found.T))
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n)
+    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,8 +80,7 @@ class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator, ABC):  # type: ig
             what = (
                 "has not seen a training part" if known is None else "looks at another number of points since its fit"
             )
-            error = require("sklearn.exceptions", extra="all").NotFittedError
-            raise error(f"{self} {what}: call fit(X_train) first")
+            raise require("sklearn.exceptions", extra="all").NotFittedError(f"{self} {what}: call fit(X_train) first")
         series = as_series(X, self.span(known))
         given = series.shape[1]
         if given != known:
@@ -171,6 +170,7 @@ class DeepDetector(Detector):
     # True if a training step is always the same sequence of operations, whatever their results. Then a GPU records
     # and replays it, which takes a fraction of the time of a small network's step; `loss` gets the epoch as a tensor.
     static_step: ClassVar[bool] = False
+    weight_decay: ClassVar[float] = 0.0  # of Adam
 
     @abstractmethod
     def build(self, columns: int) -> nn.Module:
@@ -192,7 +192,7 @@ class DeepDetector(Detector):
         """One optimizer for each loss."""
         from torch.optim import Adam
 
-        return (Adam(module.parameters(), lr=self.learning_rate),)
+        return (Adam(module.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay),)
 
     def learning_rate_at(self, epoch: int) -> float:
         """Return the learning rate of an epoch (from 1)."""

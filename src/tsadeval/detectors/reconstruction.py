@@ -57,18 +57,13 @@ class Donut(DeepDetector):
     samples: int = option(16, Number(1, integer=True), "draws of the hidden numbers for a score")
 
     static_step = True
+    weight_decay = 1e-3
 
     def build(self, columns: int) -> nn.Module:
         """Build an encoder and a decoder of fully connected layers."""
         from tsadeval.detectors._torch.networks import VariationalAutoencoder
 
         return VariationalAutoencoder(self.window * columns, self.hidden, self.latent)
-
-    def optimizers(self, module: Any) -> tuple[Optimizer, ...]:
-        """Adam with the paper's weight decay."""
-        from torch.optim import Adam
-
-        return (Adam(module.parameters(), lr=self.learning_rate, weight_decay=1e-3),)
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
         """Minus the modified ELBO, by one sample of z for each window."""
