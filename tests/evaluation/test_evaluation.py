@@ -156,7 +156,7 @@ def test_views_of_many():
     ("series", "message"),
     [
         ([], "empty"),
-        ([("a", [0, 1], [0.1, math.nan])], "series 'a', detector 'score': y_score must be finite"),
+        ([("a", [0, 1], [0.1, math.nan])], "series 'a': y_score must be finite"),
         ([("a", [0, 1], [0.1, 0.2])] * 2, "two series named 'a'"),
         ([([0, 1], [0.1, 0.2])], r"\(series, y_true, y_score\)"),
         ([3], r"\(series, y_true, y_score\)"),

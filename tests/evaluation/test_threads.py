@@ -63,7 +63,7 @@ def test_the_first_error_in_order_is_raised():
         te.evaluate_many(data, "cce", n_jobs=4, strict=True)
     with pytest.raises(InvalidParameterError, match="n_jobs must be an integer other than 0"):
         te.evaluate_many(data, "cce", n_jobs=0)
-    with pytest.warns(te.errors.InputWarning, match="left out: series 'bad', detector 'score': y_true must be 0"):
+    with pytest.warns(te.errors.InputWarning, match="left out: series 'bad': y_true must be 0"):
         found = te.evaluate_many(data[:4], "cce", n_jobs=4)
     assert len(found.rows) == 3
     assert "left out: series 'bad'" in repr(found)

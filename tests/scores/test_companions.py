@@ -117,6 +117,8 @@ def test_labels_elsewhere_are_joined_by_names_and_stamps(folder, time):
     lof = {(server, "score"): found for (server, detector), found in expected().items() if detector == "lof"}
     for labels in ("labels.csv", "labels", long):
         assert_same(numbers(te.Scores(table, labels, by="server", time=time)), lof)
+    valued = te.Scores(table.assign(value=np.arange(2 * N)), long, by="server", time=time, values="value")
+    assert [one.given.values.tolist() for one in valued] == [list(range(N)), list(range(N, 2 * N))]
     with pytest.raises(InvalidInputError, match="there are no labels of 'db': valid names: web"):
         list(te.Scores(["scores/lof/db.csv", "scores/lof/web.csv"], ["labels/web.csv"], strict=True))
     with pytest.raises(InvalidInputError, match=r"labels/web.csv: no column 'server' to group by"):

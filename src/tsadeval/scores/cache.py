@@ -127,6 +127,10 @@ def _read(path: Path) -> CachedScores:
 def checked_scores(scores: Any, who: str, n: int) -> Floats:
     """One finite number for each point, or an error that names `who` gave something else."""
     given = read_array(scores, who, "one number for each point")
+    if given.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{who}: expected one number for each point, but got {type(scores).__name__} of {given.dtype}"
+        )
     if given.shape != (n,):
         hint = "; te.align(scores, n, window=w, how='mean') puts scores of windows on points" * (0 < given.size < n)
         raise InvalidInputError(

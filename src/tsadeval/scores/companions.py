@@ -412,7 +412,8 @@ def _labelled(given: Sequence[Given], known: Given) -> list[Given]:
     placed = align([points, *given])[1:]
     if np.size(placed[0].y_score) != len(truth):
         raise InvalidInputError("there are scores at time stamps at which there is no label")
-    return [replace(one, y_true=truth, times=times, values=known.values) for one in placed]
+    found = {"y_true": truth, "times": times} | ({} if known.values is None else {"values": known.values})
+    return [replace(one, **found) for one in placed]
 
 
 def is_path(given: Any) -> bool:
