@@ -162,8 +162,8 @@ class PaperSuite(Suite):
         """Return the plan of a run, on the cases whose labels can be had."""
         data = data_folder(self.data)
         names = tuple(case.name for case in self.present(data))
-        bound = replace(super().bind(metrics, scores), cases=names, data=data)
-        return replace(bound, seed=None) if self.stream == "published" else bound
+        seed = None if self.stream == "published" else self.seed
+        return replace(super().bind(metrics, scores), cases=names, data=data, seed=seed)
 
     def cells(self) -> list[RankingCell]:
         """Return every value there is to compute."""
