@@ -12,7 +12,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.suites import HARD_TASKS
 from tsadeval.rankeval.suites import hard_controls as controls
 from tsadeval.rankeval.suites.hard import HARD, choose_tasks
-from tsadeval.rankeval.suites.hard_task import ALARM, MAPS, HardTask, ar_noise, order_quality, place, spans, task_stream
+from tsadeval.rankeval.suites.hard_task import ALARM, MAPS, HardTask, ar_noise, order_quality, place, spans
 
 ORDER = [t for t in HARD_TASKS.values() if t.kind == "order"]
 CONTROLS = [t for t in HARD_TASKS.values() if t.kind == "control"]
@@ -21,7 +21,7 @@ once = np.ones((1, 1))
 
 
 def drawn(name, repeat=0):
-    return HARD_TASKS[name].draw(task_stream(name, repeat))
+    return HARD_TASKS[name].cases(repeat, 0)
 
 
 def runs(mask):

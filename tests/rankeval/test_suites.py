@@ -34,12 +34,25 @@ def test_options_stand_in_brackets_or_beside():
         ("hard(3)", r"cannot read 'hard\(3\)': write hard\(option=value\)"),
         ("hard(repeat=2)", "suite 'hard' has no repeat: .* its options are tasks, repeats, random_state"),
         ("hard(repeats=0)", "repeats must be an integer >= 1"),
+        ("hard(seed=-1)", "rankeval.run: seed must be"),
+        ("paper(seed=1)", "suite 'paper' has the published seeds"),
         ("audit(cases=[a])", "suite 'audit' has no cases"),
     ],
 )
 def test_bad_options_are_refused(suite, message):
     with pytest.raises(InvalidParameterError, match=message):
         te.rankeval.run(suite)
+
+
+def test_latex_has_the_notes_as_comments():
+    def fails(y_true, y_score):
+        raise ValueError("one\ntwo")  # a line break must not end the comment
+
+    result = te.rankeval.run("hard(repeats=1)", [fails, "ears"], tasks=["delay"])
+    notes = result.to_latex().rpartition(r"\end{tabular}")[2]
+    assert {line[:2] for line in notes.splitlines()[1:]} == {"% "}
+    assert "ValueError: one" in notes
+    assert "% two" in notes
 
 
 def test_scores_are_for_the_audit_only():

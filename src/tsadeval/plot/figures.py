@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, TsadevalError
@@ -69,7 +70,8 @@ def write_figures(
             result.plan.find(name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    drawings = {PaperSuite: _of_rankings, HardSuite: _of_hard, AuditSuite: _of_audit}.get(type(result.plan))
+    kinds = ((PaperSuite, _of_rankings), (HardSuite, _of_hard), (AuditSuite, _of_audit))
+    drawings = next((draw for kind, draw in kinds if isinstance(result.plan, kind)), None)
     if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
     return _write(drawings(result, metrics), Path(folder), format, left_out)
@@ -115,8 +117,7 @@ def _of_hard(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawin
 
 
 def _of_explanation(found: Explanation, name: str) -> Drawings:
-    for task in dict.fromkeys(row["task"] for row in found.rows):
-        rows = [row for row in found.rows if row["task"] == task]
+    for task, rows in grouped((row["task"], row) for row in found.rows).items():
         yield f"{name}-{task.replace(':', '-')}", partial(pairs_of_task, found, rows)
 
 
@@ -158,11 +159,9 @@ def _row(
 def _noted(figure: Any, result: SuiteResult) -> Figure:
     """Write a line under the figure: what it was made from."""
     plan = result.plan
-    options = options_note(list(map(str, plan.metrics)))
-    cases, repeats = len(plan.cases), plan.repeats
-    about = f"RankEval, suite {plan.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
+    about = [plan.title("case", len(plan.cases), plan.repeats), options_note(list(map(str, plan.metrics)))]
     letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
-    text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
+    text = textwrap.fill(". ".join(filter(None, about)), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
     return cast("Figure", figure)
 

@@ -53,8 +53,14 @@ def latency(result: SuiteResult, ax: Axes | None = None, *, task: str = "AccQ") 
     ax = new_axes(ax, 5.2, 0.9 + 0.27 * len(ordered))
     for place, name in enumerate(ordered):
         _violin(ax, place, groups[name], look[name].color, upright=False)
-        text = f"{groups[name].mean():.3g} ms"
-        ax.text(1.01, place, text, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
+        ax.text(
+            1.01,
+            place,
+            f"{groups[name].mean():.3g} ms",
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=SMALL,
+        )
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
     xlabel = "milliseconds a call (dot: median, bar: middle half, diamond: mean)"
@@ -105,8 +111,8 @@ def latency_by(
     look = looks(list(map(str, result.plan.metrics)))[str(found)]
     ax = new_axes(ax, 3.2, 2.6)
     BY[by](ax, frame, look)
-    title = f"{look.label} by {by if by != 'events' else 'number of events'}"
-    ax.set(yscale="log", ylabel="milliseconds a call", title=title)
+    what = "number of events" if by == "events" else by
+    ax.set(yscale="log", ylabel="milliseconds a call", title=f"{look.label} by {what}")
     grid(ax, "y")
     _plain_log(ax, "y")
     return ax

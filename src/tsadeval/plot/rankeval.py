@@ -307,15 +307,15 @@ def five_models(ax: Axes | None = None) -> Axes:
         ax.plot(x, bottom + model.scores, color="#0072B2", lw=0.6)
         ax.axhline(bottom + model.threshold, color=GREY, lw=0.5, dashes=(4, 3))
         ax.plot(x[model.alarms], bottom + model.scores[model.alarms], ".", color="#D55E00", markersize=2.5)
-    names = [str(model.rank) if narrow else f"{model.rank}  {model.name}" for model in models]
-    name_rows(ax, [bottom + 0.5 for bottom in bottoms], names)
+    middles = [bottom + 0.5 for bottom in bottoms]
+    name_rows(ax, middles, [str(model.rank) if narrow else f"{model.rank}  {model.name}" for model in models])
     ax.set(xlim=(-2, events.n + 1), ylim=(-0.1, bottoms[0] + 1.1))
     order = "; model 1 is the best, 5 the worst" if narrow else ""
     ax.set_xlabel(f"time  (band: event, broken line: threshold, dot: alarm{order})", loc="left" if narrow else None)
     if not narrow:
         ax.set_title("Five models, from the best (1) to the worst (5)")
     columns = [parse_metric(text).label for text in EXAMPLE_METRICS]
-    _values_beside(ax, five_models_table().rows, columns, [bottom + 0.5 for bottom in bottoms], narrow)
+    _values_beside(ax, five_models_table().rows, columns, middles, narrow)
     return ax
 
 

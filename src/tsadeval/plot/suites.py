@@ -89,11 +89,10 @@ def hard_tasks(
 
 def _chosen(table: SuiteTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
     """Return the metrics that were named; else a user's own, which the figures are for, and the best others."""
-    names = list(table)
     if metrics is None:
-        own = [row["name"] for row in table.rows if row["own"]]
-        return [*own, *(name for name in names if name not in own)][:MOST]
-    return [find_metric(metric, names) for metric in metrics]
+        rows = sorted(table.rows, key=lambda row: not row["own"])
+        return [row["name"] for row in rows][:MOST]
+    return [find_metric(metric, list(table)) for metric in metrics]
 
 
 @styled
@@ -144,20 +143,17 @@ def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Ax
 
 def _legend(explanation: Explanation) -> str:
     rule = explanation.entry.rule
-    if rule is None:
-        return LEGEND
-    return f"{LEGEND}; bars below: alarms at {'the best threshold' if rule == 'best' else rule}"
+    alarms = f"; bars below: alarms at {'the best threshold' if rule == 'best' else rule}"
+    return LEGEND if rule is None else f"{LEGEND}{alarms}"
 
 
 def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
-    worse, better = explanation.cases(row)
-    alarms = explanation.alarms(row)
-    beside = [_about(explanation, row, i, case) for i, case in enumerate((worse, better))]
+    cases, alarms = explanation.cases(row), explanation.alarms(row)
+    beside = [_about(explanation, row, i, case) for i, case in enumerate(cases)]
     ax = new_axes(ax, 6.0, _height(beside))
-    n = len(worse.scores)
-    start = _stretch(worse, better)
+    n, start = len(cases[0].scores), _stretch(*cases)
     stop = min(start + WIDTH, n)
-    for i, case in enumerate((worse, better)):
+    for i, case in enumerate(cases):
         bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
@@ -170,9 +166,8 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
         place = (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM)
         ax.text(1.01, place, beside[i], transform=ax.transAxes, va="center", fontsize=SMALL, color=COLORS[i])
     name_rows(ax, [], [])
-    scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
-    xlabel = f"time{scaled} (repeat {row['repeat']})"
-    ax.set(xlim=(start - 0.5, stop - 0.5), ylim=(BOTTOM, TOP), xlabel=xlabel)
+    scaled = ", scaled to the length of the first series" if len(cases[1].scores) != n else ""
+    ax.set(xlim=(start - 0.5, stop - 0.5), ylim=(BOTTOM, TOP), xlabel=f"time{scaled} (repeat {row['repeat']})")
     return ax
 
 
@@ -247,8 +242,12 @@ def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
 # Gameability, agreement, and the series on which a metric is fooled most.
 
 
-ADVERSARIES = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
-TRIES = (("#B03A00", "o"), ("#E69F00", "s"), ("#56B4E9", "D"))
+# Of each column the words, and how its dots look.
+ADVERSARIES = {
+    "gameability": ("without skill", ("#B03A00", "o")),
+    "search": ("best of many attempts", ("#E69F00", "s")),
+    "one_liners": ("one line of code", ("#56B4E9", "D")),
+}
 
 
 @styled
@@ -257,8 +256,8 @@ def gameability(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axe
     table = result.table() if isinstance(result, SuiteResult) else result
     labels = metric_labels(list(table))
     ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
-    values = {words: [row[column] for row in table.rows] for column, words in ADVERSARIES.items()}
-    dot_rows(ax, [labels[name] for name in table], values, TRIES, apart=0.45)
+    values = {words: [row[column] for row in table.rows] for column, (words, _) in ADVERSARIES.items()}
+    dot_rows(ax, [labels[name] for name in table], values, [mark for _, mark in ADVERSARIES.values()], apart=0.45)
     ax.set(xlim=(-0.02, 1.02), xlabel="share of series on which it reaches 90 % of the best detector")
     legend_above(ax)
     return ax

@@ -10,7 +10,6 @@ from typing import Any, TypedDict, Unpack
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import parse_call
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.pool import Limits
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import limits_of
 from tsadeval.engine.store import Store
@@ -131,7 +130,6 @@ def audit(
     progress: bool | Progress | None = None,
     cell_timeout: float | None = None,
     cell_memory: int | str | None = None,
-    limits: Limits | None = None,
     **options: Unpack[AuditOptions],
 ) -> SuiteResult:
     """Audit metrics on real scores: how far scorers without skill reach real detectors, and how metrics agree.
@@ -145,8 +143,6 @@ def audit(
         As for `te.rankeval.run`.
     store, n_jobs, progress, cell_timeout, cell_memory
         As for `te.rankeval.run`.
-    limits : Limits, optional
-        Both limits in one, as `tsadeval.engine.run.limits_of` makes them.
     **options
         Those of the suite "audit":
 
@@ -178,8 +174,6 @@ def audit(
     >>> [round(row["random"], 2) for row in result.table().rows]  # what uniformly random scores get
     [0.11, 0.82]
     """
-    if limits is not None:
-        cell_timeout, cell_memory = limits.seconds, limits.memory
     return run(
         "audit",
         metrics,

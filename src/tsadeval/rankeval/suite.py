@@ -11,7 +11,7 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.core.results import MappingResult, Result, ResultTable, Row
 from tsadeval.core.selection import AnyMetric, Metrics, find_metric
 from tsadeval.engine.cells import Chunk, Layout, Making
@@ -54,20 +54,18 @@ class Suite:
     def with_options(self, **options: Any) -> Self:
         """Return the same suite with other options, once they are checked; None leaves the default."""
         given = {name: value for name, value in options.items() if value is not None or name in self.nullable}
-        if "random_state" in given:
-            given["seed"] = given.pop("random_state")
+        own = ["random_state" if option == "seed" else option for option in self.options]
         for name in given:
-            if name not in self.options:
-                own = ", ".join("random_state" if option == "seed" else option for option in self.options)
+            if name not in (*own, *self.options):
                 raise InvalidParameterError(
                     f"suite {self.name!r} has no {name}: leave {name} (--{FLAGS.get(name, name)}) out; its options are "
-                    f"{own}"
+                    f"{', '.join(own)}"
                 )
-        checks = {"repeats": Number(1, integer=True), "seed": Number(0, self.largest_seed, integer=True)}
-        for name in given.keys() & checks.keys():
-            shown = "random_state" if name == "seed" else name
-            check_parameters("rankeval.run", {shown: checks[name]}, {shown: given[name]})
-            given[name] = int(given[name])
+        seed = Number(0, self.largest_seed, integer=True)
+        checks: dict[str, Check] = {"repeats": Number(1, integer=True), "random_state": seed, "seed": seed}
+        check_parameters("rankeval.run", checks, given)
+        numbers = {name: int(value) if name in checks else value for name, value in given.items()}
+        given = {"seed" if name == "random_state" else name: value for name, value in numbers.items()}
         return replace(self, **self._checked(given))
 
     def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -84,6 +82,11 @@ class Suite:
         """Return the metric of the plan that a caller means."""
         known: dict[str, Metric] = {str(one): one for one in self.metrics}
         return known[find_metric(metric, known)]
+
+    def title(self, kind: str, count: int, repeats: int) -> str:
+        """Return the words above a table or below a figure: how much there is of what a suite is made of."""
+        counts = ", ".join(f"{n} {one}{'s' * (n != 1)}" for n, one in ((count, kind), (repeats, "repeat")))
+        return f"RankEval, suite {self.name}: {counts}"
 
     def cells(self) -> Iterable[Any]:
         """Return every value there is to compute."""
@@ -111,8 +114,7 @@ class Suite:
 
     def record(self) -> dict[str, Any]:
         """Return the plan as plain data for the store."""
-        metrics = [record_of_metric(metric) for metric in self.metrics]
-        return {"suite": self.name, **self.recorded(), "metrics": metrics}
+        return {"suite": self.name, **self.recorded(), "metrics": list(map(record_of_metric, self.metrics))}
 
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
@@ -120,8 +122,7 @@ class Suite:
 
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded; users' metrics are there by name only."""
-        metrics = tuple(metric_of_record(metric) for metric in record["metrics"])
-        return replace(self, metrics=metrics, **self._options_of(record))
+        return replace(self, metrics=tuple(map(metric_of_record, record["metrics"])), **self._options_of(record))
 
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the fields that a record stands for, as `recorded` wrote them: here those that are plain data."""

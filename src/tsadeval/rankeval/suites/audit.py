@@ -47,9 +47,6 @@ class AuditCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout.of(AuditCell, "tsadeval rankeval run --suite audit")
-
-
 class SeriesRecord(NamedTuple):
     """What names a series in a store, the detectors that have scores on it, and those of them that lack some."""
 
@@ -72,9 +69,8 @@ def _mark(series: SeriesScores, scores: Scores) -> str:
     """Return a key of all numbers of a series, so that a store does not mistake it for another of the same name."""
     labels = np.asarray(series.y_true) == 1
     numbers = {name: one.given.y_score for name, one in series.detectors.items()}
-    for one in scores.left_out.rows:
-        if one["series"] == series.name and one["reason"] == NO_SCORE:
-            numbers[one["detector"]] = np.full(len(labels), np.nan)
+    lost = (one for one in scores.left_out.rows if one["series"] == series.name and one["reason"] == NO_SCORE)
+    numbers |= dict.fromkeys((one["detector"] for one in lost), np.full(len(labels), np.nan))
     digest = hashlib.sha256(np.packbits(labels).tobytes())
     for name in sorted(numbers, key=scores.detectors.index):
         digest.update(name.encode() + np.asarray(numbers[name], np.float64).tobytes())
@@ -93,7 +89,7 @@ class AuditSuite(Suite):
     `series`, `scorers` and `rule` are what a run makes of the data, the adversaries and the threshold.
     """
 
-    layout: ClassVar[Layout[Any]] = LAYOUT
+    layout: ClassVar[Layout[Any]] = Layout.of(AuditCell, "tsadeval rankeval run --suite audit")
     analysis = AuditAnalysis
     options = ("data", "y_true", "y_score", "by", "value", "threshold", "adversaries", "seed")
     nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DETECTOR = "detector"
 RANDOM = "uniform"
 COLUMNS = ("gameability", "search", "one_liners", "beats_median", "random", "random_spread", "errors")
-REACHED = "reached: scores that do not use the series get 90 % of the value of the best detector or more"
 
 
 class AuditAnalysis:
@@ -179,9 +178,12 @@ class AuditAnalysis:
         place = places_of([-row["value"] for row in table.rows])[list(table).index(name)] or "-"
         where = f"{len(rows)} series, place {place} of {len(table)} in this audit"
         columns = ("series", "detector", "detector_value", "adversary", "adversary_value")
-        grid: Grid = [["series", "best detector", "its value", "best without skill", "its value", "reached"]]
-        grid += [[*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]]
-        return Explanation(rows, grid=grid, lead=f"{name}: gameability {table[name]:.3f} on {where}", notes=[REACHED])
+        grid: Grid = [
+            ["series", "best detector", "its value", "best without skill", "its value", "reached"],
+            *([*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]),
+        ]
+        reached = "reached: scores that do not use the series get 90 % of the value of the best detector or more"
+        return Explanation(rows, grid=grid, lead=f"{name}: gameability {table[name]:.3f} on {where}", notes=[reached])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""

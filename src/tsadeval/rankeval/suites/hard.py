@@ -38,9 +38,6 @@ class HardCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout.of(HardCell, "tsadeval rankeval run --suite hard", repeat="int32")
-
-
 class Entry(NamedTuple):
     """A metric, and the rule that makes predictions for it where it takes these."""
 
@@ -58,7 +55,7 @@ class HardSuite(Suite):
     `cases` holds the names of the cases of each task, which are the same in every repeat, once the suite is bound.
     """
 
-    layout: ClassVar[Layout[Any]] = LAYOUT
+    layout: ClassVar[Layout[Any]] = Layout.of(HardCell, "tsadeval rankeval run --suite hard", repeat="int32")
     analysis = HardAnalysis
     options: ClassVar[tuple[str, ...]] = ("tasks", "repeats", "seed")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import WIDTH, Grid, Row
@@ -176,10 +177,10 @@ def _lead(rows: Sequence[Row], entry: Entry, standing: Row, totals: Row, plan: H
     where = place_words(standing["place"], *of, whole=not standing["incomplete"])
     lines = [f"{entry}: index {standing['value']:.3f}, {where}"]
     if totals["pairs"] and standing["place"] is not None:
-        shares = {key: 100 * totals[key] / totals["pairs"] for key in ("reversed", "tied")}
+        turned, tied = totals["reversed"], totals["tied"]
         lines.append(
-            f"of {totals['pairs']} pairs of models with a known order it reverses {totals['reversed']} "
-            f"({shares['reversed']:.0f} %) and ties {totals['tied']} ({shares['tied']:.0f} %)"
+            f"of {totals['pairs']} pairs of models with a known order it reverses {turned} "
+            f"({100 * turned / totals['pairs']:.0f} %) and ties {tied} ({100 * tied / totals['pairs']:.0f} %)"
         )
     if shown := len({row["task"] for row in rows}):
         lines.append(f"its {shown} worst of {len(plan.tasks)} tasks, each with its worst pairs:")
@@ -187,20 +188,17 @@ def _lead(rows: Sequence[Row], entry: Entry, standing: Row, totals: Row, plan: H
 
 
 def _grids(rows: Sequence[Row], entry: Entry, nothing: str) -> list[tuple[str, Grid]]:
-    grids = []
-    for number, name in enumerate(dict.fromkeys(row["task"] for row in rows), 1):
-        some = [row for row in rows if row["task"] == name]
+    grids: list[tuple[str, Grid]] = []
+    for number, some in enumerate(grouped((row["task"], row) for row in rows).values(), 1):
         first = some[0]
-        lines = [f"{number}. {name} ({first['part']}), score {first['quality']:.2f}: {first['summary']}"]
         counts = ""
         if first["kind"] == "order":
-            counts = f"Of {first['pairs']} pairs {first['reversed']} are reversed and {first['tied']} tied"
-            counts += f": {first['pattern']}. " if first["pattern"] else ". "
-        lines += textwrap.wrap(counts + first["meaning"], WIDTH)
-        grid: Grid = [["detector", str(entry.metric), *([first["beside"]] if first["beside"] else [])]]
-        for row in some:
-            grid += _pair_rows(row)
-        grids.append(("\n".join(lines), grid))
+            pattern = f": {first['pattern']}" if first["pattern"] else ""
+            counts = f"Of {first['pairs']} pairs {first['reversed']} are reversed and {first['tied']} tied{pattern}. "
+        title = f"{number}. {first['task']} ({first['part']}), score {first['quality']:.2f}: {first['summary']}"
+        lines = [title, *textwrap.wrap(counts + first["meaning"], WIDTH)]
+        head = ["detector", str(entry.metric), *([first["beside"]] if first["beside"] else [])]
+        grids.append(("\n".join(lines), [head, *(line for row in some for line in _pair_rows(row))]))
     return grids or [("", [["task"], [nothing]])]
 
 
@@ -209,8 +207,8 @@ def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
     values = np.unique(np.concatenate([of_task.values[np.isfinite(of_task.values)] for of_task in found]))
     if len(values) != 1:
         return []
-    value = entry.metric.sign * values[0]
-    return [f"some threshold gives every detector here the value {value:g}: judge {entry.metric} at another rule"]
+    same = f"some threshold gives every detector here the value {entry.metric.sign * values[0]:g}"
+    return [f"{same}: judge {entry.metric} at another rule"]
 
 
 def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -> Row:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.statistics import Estimate, resample
+from tsadeval.comparison.statistics import Estimate, mean_of_known, resample
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, Row
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
 REVERSED = -0.3
-WITHOUT_VALUE = {"error": "failed", "undefined": "is undefined"}
 RESAMPLES = 1000
 
 # The parts of the index, and the tasks that belong to each.
@@ -144,11 +143,9 @@ class HardAnalysis:
         and `errors` count values, `message` says why the first one is missing; `own` marks metrics that are not of the
         library. Names are "cce" or "f1 at best".
         """
-        rows, tasks, repeats = self.scored, [task.name for task in self.plan.tasks], self.plan.repeats
-        about = (
-            f"RankEval, suite hard: {len(tasks)} task{'s' * (len(tasks) != 1)}, "
-            f"{repeats} repeat{'s' * (repeats != 1)}; 1 is perfect, 0 is no order; preferences are value-laden"
-        )
+        rows, tasks = self.scored, [task.name for task in self.plan.tasks]
+        title = self.plan.title("task", len(tasks), self.plan.repeats)
+        about = f"{title}; 1 is perfect, 0 is no order; preferences are value-laden"
         parts = [part for part in PARTS if part in rows[0]]
         counts = [name for name in ("undefined", "errors") if any(row[name] for row in rows)]
         means: Grid = [["metric", "place", *parts, *counts]]
@@ -178,8 +175,7 @@ class HardAnalysis:
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         incomplete = tuple(one.task.name for one in values if not (one.known and one.whole))
-        order = [q for t in self.plan.tasks if t.kind == "order" and not math.isnan(q := quality[t.name])]
-        turned = bool(order) and float(np.mean(order)) < REVERSED
+        turned = mean_of_known([quality[task.name] for task in self.plan.tasks if task.kind == "order"]) < REVERSED
         return {
             **row,
             **quality,
@@ -241,7 +237,7 @@ class HardAnalysis:
         rows = self._rows[entry]
         notes = [
             f"{entry} {words} on {len(some)} series, first on {some['task'].iloc[0]}: {some['message'].iloc[0]}"
-            for status, words in WITHOUT_VALUE.items()
+            for status, words in (("error", "failed"), ("undefined", "is undefined"))
             if len(some := rows[rows["status"] == status])
         ]
         others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]

@@ -194,8 +194,8 @@ class HardTask:
         return "preference" if self.value_laden else self.kind
 
     def cases(self, repeat: int, seed: int) -> Sequence[Case]:
-        """Draw the cases of one repeat."""
-        return self.draw(task_stream(self.name, repeat, seed))
+        """Draw the cases of one repeat, from a stream of its own."""
+        return self.draw(random_stream(seed, "hard", self.name, repeat))
 
     @classmethod
     def from_function(cls, function: Callable[[Random], Any], name: str = "") -> HardTask:
@@ -272,11 +272,6 @@ def order_task(
         return HardTask(name, summary, "order", cases, order_quality, value_laden, describe=words.__getitem__)
 
     return decorate
-
-
-def task_stream(task: str, repeat: int, seed: int = 0) -> Random:
-    """Return the random stream of one repeat of a task; its models have children of it."""
-    return random_stream(seed, "hard", task, repeat)
 
 
 def order_quality(values: Floats, names: Sequence[str], weights: Floats) -> Floats:

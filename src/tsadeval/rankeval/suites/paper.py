@@ -12,7 +12,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Scoring
-from tsadeval.core.metric import Metric, Rule, parse_metric
+from tsadeval.core.metric import Rule, parse_metric
 from tsadeval.core.names import Registry
 from tsadeval.core.results import MappingResult, Row
 from tsadeval.core.selection import Metrics
@@ -68,8 +68,6 @@ TASKS = (
     Task("PreQ-NegP-Q", "PreQ-NegP", by="q", fixed="p"),
     Task("PreQ-NegP-P", "PreQ-NegP", by="p", better="lower", fixed="q"),
 )
-
-TEXT_TASKS = tuple(replace(task, generator=f"{task.generator}-text") for task in TASKS)
 
 
 @dataclass(frozen=True)
@@ -175,18 +173,13 @@ class PaperSuite(Suite):
             for case in self.cases
             for generator in generators
             for sigma in self.sigmas
-            for m, rule in self._rules_of(case, generator.name, sigma)
+            for m in self.metrics
+            for key in [self.rule_for(m.name, generator.name, sigma, CASES[case].synthetic)]
+            for rule in [key if m.kind == "predictions" else None]
             for version in [f"{m.version}g{generator.revision}"]
             for repeat in range(self.repeats)
             for q in generator.q
             for p in generator.p
-        ]
-
-    def _rules_of(self, case: str, generator: str, sigma: float) -> list[tuple[Metric, str | None]]:
-        synthetic = CASES[case].synthetic
-        return [
-            (m, self.rule_for(m.name, generator, sigma, synthetic) if m.kind == "predictions" else None)
-            for m in self.metrics
         ]
 
     def chunks(self, cells: Iterable[RankingCell]) -> list[Chunk]:
@@ -194,9 +187,8 @@ class PaperSuite(Suite):
 
         The published noise is the same in every repeat, so there the repeats belong together.
         """
-        together = self.stream == "published"
         groups = group_cells(
-            cells, lambda c: (c.case, c.generator, c.sigma, None if together and c.sigma else c.repeat)
+            cells, lambda c: (c.case, c.generator, c.sigma, None if c.stream == "published" and c.sigma else c.repeat)
         )
         events = {case: CASES[case].events(self.data) for case in dict.fromkeys(key[0] for key in groups)}
         ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
@@ -292,7 +284,7 @@ PAPER_SUITES = (
         name="paper-text",
         summary="the protocol with the generators of the paper's text, mended, and independent streams",
         cases=(*SYNTHETIC, *REAL),
-        tasks=TEXT_TASKS,
+        tasks=tuple(replace(task, generator=f"{task.generator}-text") for task in TASKS),
         rule=PUBLISHED_RULE,
         paper=PUBLISHED,
     ),

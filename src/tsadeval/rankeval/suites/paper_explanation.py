@@ -172,8 +172,7 @@ def _remarks(rows: Sequence[Row], frame: pd.DataFrame, metric: Metric, counts: R
         (f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)", scored),
     ]
     again = f'{KINDS}: te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
-    hint = hard_hint(name) if metric.library or ":" in name else again
-    return [*(text for text, holds in remarks if holds), hint]
+    return [*(text for text, holds in remarks if holds), hard_hint(name) if metric.library or ":" in name else again]
 
 
 def _clipping(rows: pd.DataFrame, rankings: Rankings) -> list[str]:

@@ -47,8 +47,6 @@ MARKS = {"best": "*", "second": "+", "": " "}
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
 
-SORTED_BY = ("spearman", "kendall")
-
 
 class Rankings:
     """All values of one plan: ranking quality, robustness, latency, sensitivity, explanations."""
@@ -79,8 +77,7 @@ class Rankings:
     def quality(self, metric: Metric, task: Task, ties: Ties) -> Quality:
         """Compute the quality of every ranking, of shape (case, sigma, fixed)."""
         values = self.values(metric, task)
-        generator = GENERATORS[task.generator]
-        worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
+        worth = np.array(getattr(GENERATORS[task.generator], task.by), np.float64)
         flat = ranking_quality(
             metric.sign * values.reshape(-1, len(worth)), worth if task.better == "higher" else -worth, ties=ties
         )
@@ -105,13 +102,12 @@ class Rankings:
         return {"planned": planned, **count_values(rows), **about}
 
     def _about(self, ties: Ties) -> str:
-        cases, repeats = len(self.plan.cases), self.plan.repeats
+        cases = len(self.plan.cases)
         how = "" if ties == "average" else ", ties broken as published"
         # A mark says what cannot be told apart, so it need not follow the order.
         marks = "each with all whose 95 % intervals over cases overlap its, as a wide one may at a low place"
         return (
-            f"RankEval, suite {self.plan.name}: {cases} case{'s' * (cases != 1)}, "
-            f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
+            f"{self.plan.title('case', cases, self.plan.repeats)}{how}\n"
             f"* best, + second best, {marks if cases > 1 else 'without intervals, which need two cases'}"
         )
 
@@ -212,7 +208,8 @@ def measured(frame: pd.DataFrame) -> pd.DataFrame:
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
     """Return what the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
     found = [
-        mean_of_known([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY
+        mean_of_known([row["value"] for row in rows if row["task"] == AVERAGE and row["indicator"] == indicator])
+        for indicator in ("spearman", "kendall")
     ]
     first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
     return first, second
@@ -313,8 +310,9 @@ def _tabular(rows: dict[tuple[str, str, Any], Row], names: Sequence[str], column
             cells = (_latex(rows[indicator, name, column], digits) for name in names)
             lines.append(" & ".join([str(column), short, *cells]) + r" \\")
         lines.append(r"\midrule")
-    spec = "ll" + "r" * len(names)
-    return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
+    return "\n".join(
+        [rf"\begin{{tabular}}{{ll{'r' * len(names)}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"]
+    )
 
 
 def _text(row: Row) -> str:
