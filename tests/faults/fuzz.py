@@ -9,6 +9,7 @@ the seed that repeats it. A crash or a hang leaves the name and the seed of the 
 import faulthandler
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -20,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 
 import tsadeval as te
 from boards import labels, submission
@@ -176,7 +179,113 @@ def metrics(rng, folder):
         raise AssertionError(f"{metric} is {value}, outside of {metric.range}")
 
 
-TRIALS = {f.__name__: f for f in (tables, parsers, stores, scores, metrics, datasets, boards)}
+def _by_hand(y, s, judged, missing):
+    """F1 at a threshold of .5 and AUC-ROC of the points that are judged, from their definitions."""
+    kept = judged & (np.ones(len(y), bool) if missing == "no alarm" else ~np.isnan(s))
+    y, s = y[kept] == 1, np.where(np.isnan(s), -np.inf, s)[kept]
+    alarms = s > 0.5
+    f1 = 2 * (y & alarms).sum() / (y.sum() + alarms.sum()) if y.any() else np.nan
+    higher, equal = s[y][:, None] > s[~y], s[y][:, None] == s[~y]
+    return {"f1": f1, "auc_roc": (higher + equal / 2).mean() if y.any() and not y.all() else np.nan}
+
+
+def forms(rng, folder):
+    """Some series and detectors, in any form that `te.Scores` takes, with any options: values are those by hand."""
+    numbers = np.random.default_rng(rng.randrange(1 << 30))
+    names, detectors = ["a", "b/1", "Ü 2"][: rng.randint(1, 3)], ["lof", "pca"][: rng.randint(1, 2)]
+    missing, absent = rng.choice(["skip", "no alarm"]), rng.random() < 0.4
+    form = rng.choice(["mapping", "tuples", "wide", "long", "polars", "arrow", "csv", "parquet", "jsonl", "folder"])
+    placed = form not in ("mapping", "tuples", "wide")  # each detector has rows of its own, with time stamps
+    way = rng.choice(["column", "elsewhere", "incidents"]) if placed else "column"
+    rows, truth, judged, expected = [], {}, {}, {}
+    for series in names:
+        n = rng.randint(6, 40)
+        when = pd.date_range("2026-01-01", periods=n, freq="min")
+        y = (np.repeat(numbers.random(n), 3)[:n] < 0.3).astype(int)
+        found = {}
+        for detector in detectors:
+            s = numbers.choice([numbers.random(n), numbers.integers(0, 11, n) / 10])
+            s[numbers.random(n) < rng.choice([0, 0.1])] = np.nan
+            found[detector] = s
+        has = {d: numbers.random(n) > (0.1 if absent and placed else -1) for d in detectors}
+        there = np.ones(n, bool) if way == "elsewhere" else np.logical_or.reduce(list(has.values()))
+        skip = numbers.random(n) < rng.choice([0, 0.2])
+        truth[series], judged[series] = (y, when), skip
+        for detector, s in found.items():
+            rows.append((series, detector, y, np.where(has[detector], s, np.nan), when, has[detector]))
+            mine = np.where(has[detector], s, np.nan)[there]
+            expected[series, detector] = _by_hand(y[there], mine, ~skip[there], missing)
+    frames = [
+        pd.DataFrame({"series": series, "detector": d, "time": when, "label": y, "score": s})[has]
+        for series, d, y, s, when, has in rows
+    ]
+    spans = _spans({series: (judged[series], truth[series][1]) for series in names})
+    options = {"missing": missing}
+    if form in ("mapping", "tuples", "wide"):
+        options["ignore"] = judged
+        given = {d: {r[0]: r[3] for r in rows if r[1] == d} for d in detectors}
+        labels = {series: y for series, (y, _) in truth.items()}
+        if form == "tuples":
+            made = te.Scores([(r[0], r[1], r[2], r[3]) for r in rows], **options)
+        elif form == "mapping":
+            made = te.Scores(given, labels, **options)
+        else:
+            one = [pd.DataFrame({"series": s, "label": labels[s], **{d: given[d][s] for d in given}}) for s in names]
+            made = te.Scores(pd.concat(one, ignore_index=True), by="series", score=detectors, **options)
+    else:
+        options |= {"by": ["series", "detector"], "time": "time", "ignore": spans}
+        labels = None
+        if way == "elsewhere":
+            labels = pd.concat(
+                [pd.DataFrame({"series": s, "time": when, "label": y}) for s, (y, when) in truth.items()]
+            )
+        elif way == "incidents":
+            options["incidents"] = _spans({series: (y == 1, when) for series, (y, when) in truth.items()})
+        if way != "column":
+            frames = [frame.drop(columns="label") for frame in frames]
+        made = te.Scores(_written(pd.concat(frames, ignore_index=True), form, folder), labels, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = te.compare(made, metrics=["f1", "auc_roc"], threshold=0.5)
+    for row in table.rows:
+        wanted = expected[row["series"], row["detector"]][row["metric"]]
+        if row["status"] != "missing" and not np.isclose(row["value"], wanted, atol=1e-12, equal_nan=True):
+            raise AssertionError(f"{form} {way} {missing}: {row['metric']} is {row['value']}, by hand {wanted}")
+
+
+def _spans(masks):
+    """Intervals of time, from the first point of each run of points to half a minute after its last."""
+    found = []
+    for series, (mask, when) in masks.items():
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
+        for start, stop in edges.reshape(-1, 2).tolist():
+            found.append((series, when[start], when[stop - 1] + pd.Timedelta("30s")))
+    return pd.DataFrame(found, columns=["series", "start", "end"])
+
+
+def _written(frame, form, folder):
+    """A long frame in another form."""
+    if form == "polars":
+        return pl.from_pandas(frame)
+    if form == "arrow":
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    if form == "folder":
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+        (folder / "parts").mkdir()
+        for number, (_, part) in enumerate(frame.groupby(["series", "detector"], sort=False)):
+            part.to_csv(folder / "parts" / f"{number}.csv", index=False)
+        return folder / "parts"
+    path = folder / f"long.{form}"
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    elif form == "parquet":
+        frame.to_parquet(path, index=False)
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True, date_format="iso")
+    return frame if form == "long" else path
+
+
+TRIALS = {f.__name__: f for f in (tables, parsers, stores, scores, metrics, datasets, boards, forms)}
 
 
 def main(seconds, first):
