@@ -228,6 +228,65 @@ def test_every_metric_says_what_skip_does_to_it():
     assert set(re.findall(r"`([a-z0-9_]+)`", line)) == joined
 
 
+# Points without a score, which never alarm.
+
+NEVER = [1, 1, 1, 0, 0, 0, 1, 1, 0, 0], np.array([np.nan, np.nan, 0.9, 0.1, np.nan, 0.4, 0.8, np.nan, 0.1, 0.3])
+OF_ALARMS = [name for name, metric in METRICS.items() if metric.kind == "predictions"]
+TIMES = pd.date_range("2026", periods=10, freq="h")
+
+
+@pytest.mark.parametrize("word", ["no alarm", "worst"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_point_without_a_score_never_alarms(word):
+    y, s = NEVER
+    known = {}
+    for threshold in (-1e9, 0.05, 0.1, 0.3, 0.4, 0.8, 2.0):
+        alarms = np.nan_to_num(s, nan=-np.inf) > threshold
+        known[threshold] = te.evaluate(y, y_pred=alarms, metrics=OF_ALARMS, times=TIMES)
+        found = te.evaluate(y, s, OF_ALARMS, times=TIMES, threshold=threshold, missing=word)
+        np.testing.assert_array_equal(list(found.values()), list(known[threshold].values()))
+        assert {row["alarmed_points"] for row in found.rows} == {int(alarms.sum())}
+        compared = te.compare({"a": s, "b": y}, y, OF_ALARMS, time=TIMES, threshold=threshold, missing=word)
+        rows = [row["value"] for row in compared.rows if row["detector"] == "a"]
+        np.testing.assert_array_equal(rows, list(known[threshold].values()))
+    for rule in ("top(10)", "hysteresis(0.35, -5)", "sustained(-5, 1)", "quantile(0)", "first_alarms(0)"):
+        rows = te.evaluate(y, s, "recall,event_recall", threshold=rule, missing=word).rows
+        assert max(row["alarmed_points"] for row in rows) <= 6, rule
+    best = te.evaluate(y, s, OF_ALARMS, times=TIMES, missing=word)
+    for name in OF_ALARMS:
+        if METRICS[name].best_is_trivial:
+            continue
+        sign = METRICS[name].sign
+        values = [sign * one[name] for one in known.values() if not math.isnan(one[name])]
+        if values:  # some are undefined without options
+            assert sign * best[name] == pytest.approx(max(values)), name
+
+
+def test_no_function_alarms_without_a_score(tmp_path):
+    y, s = [1, 1, 1, 0], [np.nan, np.nan, 0.9, 0.1]
+    setting = {"missing": "no alarm"}
+    assert te.evaluate(y, s, "f1", **setting)["f1"] == 0.5
+    assert te.compare({"a": s, "b": [1, 2, 3, 4]}, y, "f1", missing="worst").table()["a"]["f1"] == 0.5
+    assert te.best_threshold("f1", y, s, **setting).value == 0.5
+    assert max(row["alarmed_points"] for row in te.curve("recall", y, s, **setting).rows) == 2
+    several = {"a": y, "b": y}, {"a": s, "b": [5.0, 6.0, 7.0, np.nan]}  # what is below all in b is not in a
+    assert max(row["alarmed_points"] for row in te.curve("recall", *several, **setting).rows) == 5
+    choice = te.choose_threshold(y, s, maximize="recall", max_time_in_alarm=1, **setting)
+    assert choice.value == pytest.approx(1 / 3)
+    whole = te.choose_threshold([0, 1, 0, 1], [0.5, 0.2, 0.5, np.nan], max_time_in_alarm=1, **setting)
+    assert whole.detected == 1
+    (tmp_path / "one.csv").write_text("label,score\n1,\n1,\n1,0.9\n0,0.1\n")
+    done = run("score", tmp_path / "one.csv", "--metrics", "f1", "--missing", "no alarm", "--format", "csv")
+    assert next(csv.DictReader(io.StringIO(done.stdout)))["value"] == "0.5"
+
+
+def test_baselines_with_points_without_a_score():
+    y, s = NEVER
+    found = te.evaluate(y, s, "recall,f1", threshold=-5, missing="no alarm", baseline=True)
+    assert [row["perfect"] for row in found.rows] == [1.0, 1.0]
+    assert found.rows[0]["random"] == pytest.approx(0.6, abs=0.15)  # 6 of 10 points alarm
+
+
 LARGE = [2**60, 2**60 + 1, None, 2**60 + 1, 2**60, 2**60 + 1]
 ROUNDED = {
     "list": lambda: LARGE,

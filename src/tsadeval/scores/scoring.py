@@ -53,7 +53,7 @@ def observe(
     if gaps is None or not count:
         return _mask_ignored(scoring, setting)
     if missing not in ("skip", "ignore"):
-        return _mask_ignored(scoring, replace(setting, missing=count))
+        return _mask_ignored(scoring, replace(setting, unknown=gaps))
     alone = gaps if skipped is None else gaps & ~skipped
     setting = replace(setting, ignored=gaps if skipped is None else gaps | skipped)
     if missing == "skip":
