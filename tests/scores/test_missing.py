@@ -287,6 +287,73 @@ def test_baselines_with_points_without_a_score():
     assert found.rows[0]["random"] == pytest.approx(0.6, abs=0.15)  # 6 of 10 points alarm
 
 
+# A row that is absent is a row without a score.
+
+HOURS = pd.date_range("2026", periods=30, freq="h")
+TWO_EVENTS = pd.Series(np.repeat([0, 1, 0, 1, 0], 6), HOURS)
+WHOLE = pd.Series(np.random.default_rng(3).random(30) + 0.3 * TWO_EVENTS.to_numpy(), HOURS)
+LACKING = [*range(12), 20, 29]  # the first event and points of the second
+
+
+def long_table(rows):
+    frames = [
+        pd.DataFrame({"series": "s", "detector": name, "time": own.index, "label": TWO_EVENTS[own.index], "score": own})
+        for name, own in rows.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def detector_folder(rows, path):
+    for name, own in rows.items():
+        (path / name).mkdir(parents=True, exist_ok=True)
+        frame = pd.DataFrame({"time": own.index, "label": TWO_EVENTS[own.index].to_numpy(), "score": own.to_numpy()})
+        frame.to_csv(path / name / "s.csv", index=False)
+    return path
+
+
+FORMS = {
+    "tuples": lambda rows, path: te.Scores(
+        [("s", name, TWO_EVENTS[own.index], own) for name, own in rows.items()], missing=path.name
+    ),
+    "index": lambda rows, path: te.Scores(
+        {name: own.set_axis(HOURS.get_indexer(own.index)) for name, own in rows.items()},
+        TWO_EVENTS.reset_index(drop=True),
+        missing=path.name,
+    ),
+    "table": lambda rows, path: te.Scores(long_table(rows), by=["series", "detector"], time="time", missing=path.name),
+    "files": lambda rows, path: te.Scores(str(detector_folder(rows, path)), time="time", missing=path.name),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("word", MISSING)
+@pytest.mark.filterwarnings("ignore")
+def test_absent_rows_are_rows_without_a_score(form, word, tmp_path):
+    found = []
+    without = {"absent": WHOLE.drop(HOURS[LACKING]), "nan": WHOLE.where(~np.isin(range(30), LACKING))}
+    for name, b in without.items():
+        (path := tmp_path / name / word).mkdir(parents=True)
+        scores = FORMS[form]({"a": WHOLE, "b": b}, path)
+        if word == "error":
+            with pytest.raises(InvalidInputError, match="NaN at position 0"):
+                te.compare(scores, metrics="f1")
+            continue
+        rows = te.compare(scores, metrics=["event_recall", "f1", "event_f1", "vus_pr", "auc_roc"], threshold=0.5).rows
+        found.append([{**row, "seconds": 0} for row in rows])
+    if found:
+        assert repr(found[0]) == repr(found[1])
+        recall = next(row["value"] for row in found[0] if row["detector"] == "b")
+        assert recall == (1.0 if word in ("skip", "ignore") else 0.5)
+
+
+def test_arrays_of_different_length_are_refused_without_stamps():
+    y, s = TWO_EVENTS.to_numpy(), WHOLE.to_numpy()
+    runs = [("s", "a", y, s), ("s", "b", y[10:], s[10:])]
+    for word in MISSING:
+        with pytest.raises(InvalidInputError, match="'a' and 'b' have 30 and 20 points on series 's': give time"):
+            te.compare(runs, metrics="event_recall", threshold=0.5, missing=word)
+
+
 LARGE = [2**60, 2**60 + 1, None, 2**60 + 1, 2**60, 2**60 + 1]
 ROUNDED = {
     "list": lambda: LARGE,
