@@ -159,7 +159,7 @@ class Scoring(_Checked):
         if y_pred is not None:
             alarms = Prediction.of(y_true, y_pred).alarms
             return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
-        same_index(y_true, y_score, "y_score")
+        same_index(y_true=y_true, y_score=y_score)
         y = as_labels(y_true, "y_true")
         s = as_scores(y_score, "y_score")
         same_length(y, s, "y_score")
@@ -310,7 +310,7 @@ class Prediction(_Checked):
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:
         """Check and scan both arrays."""
-        same_index(y_true, y_pred, "y_pred")
+        same_index(y_true=y_true, y_pred=y_pred)
         y = as_labels(y_true, "y_true")
         alarms = as_labels(y_pred, "y_pred")
         same_length(y, alarms, "y_pred")
