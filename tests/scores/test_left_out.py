@@ -84,7 +84,7 @@ def test_messages_say_what_can_be_done_about_nan() -> None:
 
 def test_names_of_series_that_read_the_same_are_refused() -> None:
     y_true, y_score = [0, 1], [0.1, 0.9]
-    with pytest.raises(InvalidInputError, match="two series named '1'"):
+    with pytest.raises(InvalidInputError, match="1 and '1' are the same as text"):
         te.evaluate_many([(1, y_true, y_score), ("1", y_true, y_score)], "auc_roc")
 
 

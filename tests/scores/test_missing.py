@@ -228,6 +228,132 @@ def test_every_metric_says_what_skip_does_to_it():
     assert set(re.findall(r"`([a-z0-9_]+)`", line)) == joined
 
 
+# Points without a score, which never alarm.
+
+NEVER = [1, 1, 1, 0, 0, 0, 1, 1, 0, 0], np.array([np.nan, np.nan, 0.9, 0.1, np.nan, 0.4, 0.8, np.nan, 0.1, 0.3])
+OF_ALARMS = [name for name, metric in METRICS.items() if metric.kind == "predictions"]
+TIMES = pd.date_range("2026", periods=10, freq="h")
+
+
+@pytest.mark.parametrize("word", ["no alarm", "worst"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_point_without_a_score_never_alarms(word):
+    y, s = NEVER
+    known = {}
+    for threshold in (-1e9, 0.05, 0.1, 0.3, 0.4, 0.8, 2.0):
+        alarms = np.nan_to_num(s, nan=-np.inf) > threshold
+        known[threshold] = te.evaluate(y, y_pred=alarms, metrics=OF_ALARMS, times=TIMES)
+        found = te.evaluate(y, s, OF_ALARMS, times=TIMES, threshold=threshold, missing=word)
+        np.testing.assert_array_equal(list(found.values()), list(known[threshold].values()))
+        assert {row["alarmed_points"] for row in found.rows} == {int(alarms.sum())}
+        compared = te.compare({"a": s, "b": y}, y, OF_ALARMS, time=TIMES, threshold=threshold, missing=word)
+        rows = [row["value"] for row in compared.rows if row["detector"] == "a"]
+        np.testing.assert_array_equal(rows, list(known[threshold].values()))
+    for rule in ("top(10)", "hysteresis(0.35, -5)", "sustained(-5, 1)", "quantile(0)", "first_alarms(0)"):
+        rows = te.evaluate(y, s, "recall,event_recall", threshold=rule, missing=word).rows
+        assert max(row["alarmed_points"] for row in rows) <= 6, rule
+    best = te.evaluate(y, s, OF_ALARMS, times=TIMES, missing=word)
+    for name in OF_ALARMS:
+        if METRICS[name].best_is_trivial:
+            continue
+        sign = METRICS[name].sign
+        values = [sign * one[name] for one in known.values() if not math.isnan(one[name])]
+        if values:  # some are undefined without options
+            assert sign * best[name] == pytest.approx(max(values)), name
+
+
+def test_no_function_alarms_without_a_score(tmp_path):
+    y, s = [1, 1, 1, 0], [np.nan, np.nan, 0.9, 0.1]
+    setting = {"missing": "no alarm"}
+    assert te.evaluate(y, s, "f1", **setting)["f1"] == 0.5
+    assert te.compare({"a": s, "b": [1, 2, 3, 4]}, y, "f1", missing="worst").table()["a"]["f1"] == 0.5
+    assert te.best_threshold("f1", y, s, **setting).value == 0.5
+    assert max(row["alarmed_points"] for row in te.curve("recall", y, s, **setting).rows) == 2
+    several = {"a": y, "b": y}, {"a": s, "b": [5.0, 6.0, 7.0, np.nan]}  # what is below all in b is not in a
+    assert max(row["alarmed_points"] for row in te.curve("recall", *several, **setting).rows) == 5
+    choice = te.choose_threshold(y, s, maximize="recall", max_time_in_alarm=1, **setting)
+    assert choice.value == pytest.approx(1 / 3)
+    whole = te.choose_threshold([0, 1, 0, 1], [0.5, 0.2, 0.5, np.nan], max_time_in_alarm=1, **setting)
+    assert whole.detected == 1
+    (tmp_path / "one.csv").write_text("label,score\n1,\n1,\n1,0.9\n0,0.1\n")
+    done = run("score", tmp_path / "one.csv", "--metrics", "f1", "--missing", "no alarm", "--format", "csv")
+    assert next(csv.DictReader(io.StringIO(done.stdout)))["value"] == "0.5"
+
+
+def test_baselines_with_points_without_a_score():
+    y, s = NEVER
+    found = te.evaluate(y, s, "recall,f1", threshold=-5, missing="no alarm", baseline=True)
+    assert [row["perfect"] for row in found.rows] == [1.0, 1.0]
+    assert found.rows[0]["random"] == pytest.approx(0.6, abs=0.15)  # 6 of 10 points alarm
+
+
+# A row that is absent is a row without a score.
+
+HOURS = pd.date_range("2026", periods=30, freq="h")
+TWO_EVENTS = pd.Series(np.repeat([0, 1, 0, 1, 0], 6), HOURS)
+WHOLE = pd.Series(np.random.default_rng(3).random(30) + 0.3 * TWO_EVENTS.to_numpy(), HOURS)
+LACKING = [*range(12), 20, 29]  # the first event and points of the second
+
+
+def long_table(rows):
+    frames = [
+        pd.DataFrame({"series": "s", "detector": name, "time": own.index, "label": TWO_EVENTS[own.index], "score": own})
+        for name, own in rows.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def detector_folder(rows, path):
+    for name, own in rows.items():
+        (path / name).mkdir(parents=True, exist_ok=True)
+        frame = pd.DataFrame({"time": own.index, "label": TWO_EVENTS[own.index].to_numpy(), "score": own.to_numpy()})
+        frame.to_csv(path / name / "s.csv", index=False)
+    return path
+
+
+FORMS = {
+    "tuples": lambda rows, path: te.Scores(
+        [("s", name, TWO_EVENTS[own.index], own) for name, own in rows.items()], missing=path.name
+    ),
+    "index": lambda rows, path: te.Scores(
+        {name: own.set_axis(HOURS.get_indexer(own.index)) for name, own in rows.items()},
+        TWO_EVENTS.reset_index(drop=True),
+        missing=path.name,
+    ),
+    "table": lambda rows, path: te.Scores(long_table(rows), by=["series", "detector"], time="time", missing=path.name),
+    "files": lambda rows, path: te.Scores(str(detector_folder(rows, path)), time="time", missing=path.name),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("word", MISSING)
+@pytest.mark.filterwarnings("ignore")
+def test_absent_rows_are_rows_without_a_score(form, word, tmp_path):
+    found = []
+    without = {"absent": WHOLE.drop(HOURS[LACKING]), "nan": WHOLE.where(~np.isin(range(30), LACKING))}
+    for name, b in without.items():
+        (path := tmp_path / name / word).mkdir(parents=True)
+        scores = FORMS[form]({"a": WHOLE, "b": b}, path)
+        if word == "error":
+            with pytest.raises(InvalidInputError, match="NaN at position 0"):
+                te.compare(scores, metrics="f1")
+            continue
+        rows = te.compare(scores, metrics=["event_recall", "f1", "event_f1", "vus_pr", "auc_roc"], threshold=0.5).rows
+        found.append([{**row, "seconds": 0} for row in rows])
+    if found:
+        assert repr(found[0]) == repr(found[1])
+        recall = next(row["value"] for row in found[0] if row["detector"] == "b")
+        assert recall == (1.0 if word in ("skip", "ignore") else 0.5)
+
+
+def test_arrays_of_different_length_are_refused_without_stamps():
+    y, s = TWO_EVENTS.to_numpy(), WHOLE.to_numpy()
+    runs = [("s", "a", y, s), ("s", "b", y[10:], s[10:])]
+    for word in MISSING:
+        with pytest.raises(InvalidInputError, match="'a' and 'b' have 30 and 20 points on series 's': give time"):
+            te.compare(runs, metrics="event_recall", threshold=0.5, missing=word)
+
+
 LARGE = [2**60, 2**60 + 1, None, 2**60 + 1, 2**60, 2**60 + 1]
 ROUNDED = {
     "list": lambda: LARGE,

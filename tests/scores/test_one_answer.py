@@ -260,3 +260,60 @@ def test_options_of_a_partial_are_those_of_the_metric():
         return k
 
     assert list(te.evaluate(Y, S, partial(own, k=2)).items()) == [("own", 2.0)]
+
+
+BACK = pd.RangeIndex(7, -1, -1)
+BESIDE = {
+    "ignore": pd.Series([1, 0, 0, 0, 0, 0, 0, 0], BACK),
+    "times": pd.Series(HOURS, BACK),
+    "values": pd.Series(range(8), BACK),
+    "y_pred": pd.Series(Y, BACK),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize(("y", "s"), [(pd.Series(Y), S), (Y, pd.Series(S)), (pd.Series(Y), pd.Series(S))])
+def test_what_has_another_index_is_not_paired_by_position(name, y, s):
+    message = f"(y_true|y_score) and {name} have different indexes"
+    with pytest.raises(InvalidInputError, match=message):
+        te.evaluate(y, s, "f1", **{name: BESIDE[name]})
+    te.evaluate(y, s, "f1", **{name: BESIDE[name].to_numpy()})
+    if name != "y_pred":
+        option = {"time" if name == "times" else name: BESIDE[name]}
+        for call in (
+            lambda: te.compare({"a": s}, y, "f1", **option),
+            lambda: te.choose_threshold(y, s, **option),
+            lambda: te.evaluate_many([("s", y, s, {name: BESIDE[name]})], "f1"),
+        ):
+            with pytest.raises(InvalidInputError, match=message):
+                call()
+
+
+def test_an_index_of_each_other_is_compared_where_labels_have_none():
+    with pytest.raises(InvalidInputError, match="times and ignore have different indexes"):
+        te.evaluate(Y, S, "f1", times=pd.Series(HOURS), ignore=BESIDE["ignore"])
+    with pytest.raises(InvalidInputError, match=r"'a' and 'b' have different labels, or .* indexes"):
+        te.compare({"a": pd.Series(S), "b": pd.Series(S, BACK)}, Y, "f1")
+
+
+def test_detectors_whose_clocks_share_no_stamp_are_refused():
+    runs = [("s", name, pd.Series(Y, HOURS + pd.Timedelta(shift)), S) for name, shift in (("a", 0), ("b", "30min"))]
+    with pytest.raises(InvalidInputError, match="'a' and 'b' have different labels on series 's', or different time"):
+        te.compare(runs, metrics="f1")
+    bridge = pd.date_range(HOURS[0], periods=16, freq="30min")  # has the stamps of both
+    found = te.compare([*runs, ("s", "c", pd.Series(np.repeat(Y, 2), bridge), np.repeat(S, 2))], metrics="f1")
+    assert {row["status"] for row in found.rows} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: te.Scores([(1, "a", Y, S), ("1", "b", Y, S)]),
+        lambda: te.Scores({"a": {1: S, "1": S}}, {1: Y, "2": Y}),
+        lambda: te.Scores([("1", "a", Y, S), ("2", "a", Y, S)], time={1: HOURS, "1": HOURS}),
+        lambda: te.Scores(pd.DataFrame({"s": [1] * 4 + ["1"] * 4, "label": Y, "score": S}), by="s", strict=True).series,
+    ],
+)
+def test_names_that_print_alike_are_refused(make):
+    with pytest.raises(InvalidInputError, match="1 and '1' are the same as text"):
+        make()

@@ -116,11 +116,10 @@ def test_a_row_without_a_group():
 
 
 def test_groups_by_their_text():
-    """Values that read the same are one group, whatever their types are."""
+    """Values that are equal and read the same are one group; those that only read the same are refused."""
     encoded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", "a"]))
     for values, expected in [
-        ([1, "1", 2, 1], {"1": [0, 1, 3], "2": [2]}),
-        (pd.Series([1, "1", 2, 1], dtype=object), {"1": [0, 1, 3], "2": [2]}),
+        ([1, np.int64(1), 2, 1], {"1": [0, 1, 3], "2": [2]}),
         (encoded, {"a": [0, 2, 3], "b": [1]}),
         (np.array(["2024-01-01"] * 4, "M8[ns]"), {"2024-01-01T00:00:00.000000000": [0, 1, 2, 3]}),
         (pa.array([[1], [2], [1], [1]]), {"[1]": [0, 2, 3], "[2]": [1]}),
@@ -128,6 +127,10 @@ def test_groups_by_their_text():
     ]:
         found = scorings(read_table({"u": values, "label": [0] * 4, "score": range(4)}), by="u")
         assert {part.keys["u"]: part.scores.tolist() for part in found} == expected
+    mixed = [1, "1", 2, 1]
+    for alike in (mixed, pd.Series(mixed, dtype=object), pd.Series(mixed).astype("category"), [True, "True", 2, 2]):
+        with pytest.raises(InvalidInputError, match=r"column 'u': (1 and '1'|True and 'True') are the same as text"):
+            list(scorings(read_table({"u": alike, "label": [0] * 4, "score": range(4)}), by="u"))
     for missing in (pa.array([1.0, np.nan]), pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))):
         with pytest.raises(InvalidInputError, match="expected a value in every row of column 'u'"):
             list(scorings(read_table({"u": missing, "label": [0, 1], "score": [0, 1]}), by="u"))

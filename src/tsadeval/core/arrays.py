@@ -249,14 +249,19 @@ def refuse_longer(n: int) -> None:
         )
 
 
-def same_index(y_true: Any, other: Any, name: str) -> None:
+def index_of(values: Any) -> Any:
+    """Return the pandas index that values have; None where they have none."""
+    index = None if type(values) is np.ndarray else getattr(values, "index", None)
+    return index if hasattr(index, "equals") else None
+
+
+def same_index(**given: Any) -> None:
     """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
-    if type(y_true) is np.ndarray or type(other) is np.ndarray:
-        return
-    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, other)]
-    comparable = all(hasattr(index, "equals") for index in indexes)
-    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
-        raise InvalidInputError(
-            f"y_true and {name} have different indexes, so their points do not belong together: align them first "
-            f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"
-        )
+    indexes = {name: index for name, values in given.items() if (index := index_of(values)) is not None}
+    first = next(iter(indexes), "")
+    for name, index in indexes.items():
+        if len(index) == len(indexes[first]) and not index.equals(indexes[first]):
+            raise InvalidInputError(
+                f"{first} and {name} have different indexes, so their points do not belong together: align them first "
+                f"({name} = {name}.reindex({first}.index)), or pass .to_numpy() of both to pair them by position"
+            )

@@ -86,7 +86,7 @@ def counts_of(scoring: Scoring | Prediction) -> Row:
     found = {
         "ignored_points": setting.skipped - setting.unscored,
         "ignored_events": setting.unseen_events,
-        "missing_scores": setting.missing,
+        "missing_scores": 0 if setting.unknown is None else int(np.count_nonzero(setting.unknown)),
         "dropped": setting.dropped,
         "idle_spans": setting.idle_spans,
         "fit_scores": 0 if setting.fit is None else len(setting.fit),

@@ -159,7 +159,7 @@ class Scoring(_Checked):
         if y_pred is not None:
             alarms = Prediction.of(y_true, y_pred).alarms
             return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
-        same_index(y_true, y_score, "y_score")
+        same_index(y_true=y_true, y_score=y_score)
         y = as_labels(y_true, "y_true")
         s = as_scores(y_score, "y_score")
         same_length(y, s, "y_score")
@@ -180,7 +180,7 @@ class Scoring(_Checked):
         judged = self.kept
         if not {judged.low, judged.high} <= {0.0, 1.0} or not _two_values(judged.raw, judged.low, judged.high):
             return None
-        return self._alarms(self.raw == 1)
+        return self.alarms(self.raw == 1)
 
     @cached_property
     def two_valued(self) -> bool:
@@ -249,7 +249,7 @@ class Scoring(_Checked):
 
     def at_least(self, v: float) -> Prediction:
         """Return the alarms `score >= v`."""
-        return self._alarms(self.scores >= v)
+        return self.alarms(self.scores >= v)
 
     def above(self, threshold: float) -> Prediction:
         """Raise the alarms `score > threshold`, compared in the scores' own type.
@@ -257,11 +257,12 @@ class Scoring(_Checked):
         So float32 scores of 0.3 are not above 0.3. Metrics of one call that have a threshold in common share them.
         """
         limit = self.in_own_type(threshold)
-        return self.shared(("alarms above", limit), lambda: self._alarms(self.scores > limit))
+        return self.shared(("alarms above", limit), lambda: self.alarms(self.scores > limit))
 
-    def _alarms(self, mask: Bools) -> Prediction:
-        if self.setting.ignored is not None:
-            mask = mask & ~self.setting.ignored
+    def alarms(self, mask: Bools) -> Prediction:
+        """Return the alarms at these points, but for those that never alarm."""
+        if self.setting.quiet is not None:
+            mask = mask & ~self.setting.quiet
         return Prediction(self.truth, _runs(mask.view(np.uint8), "y_pred"), self.setting)
 
     def in_own_type(self, value: float) -> float:
@@ -309,7 +310,7 @@ class Prediction(_Checked):
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:
         """Check and scan both arrays."""
-        same_index(y_true, y_pred, "y_pred")
+        same_index(y_true=y_true, y_pred=y_pred)
         y = as_labels(y_true, "y_true")
         alarms = as_labels(y_pred, "y_pred")
         same_length(y, alarms, "y_pred")

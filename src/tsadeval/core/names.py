@@ -18,10 +18,22 @@ from threading import RLock
 from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 # A text in quotes, which hides what it holds, or any other character; a quote elsewhere is an apostrophe.
 _PIECES = re.compile(r"""(?<=[\[({,=: ])(?:'[^']*'|"[^"]*")|.""", re.DOTALL)
+
+
+def refuse_alike(values: Iterable[Any], what: str) -> None:
+    """Refuse values that differ but have the same text, where their texts are names."""
+    known: dict[str, Any] = {}
+    for value in values:
+        other = known.setdefault(str(value), value)
+        if other is not value and other != value:
+            raise InvalidInputError(
+                f"{what}: {printable(repr(other))} and {printable(repr(value))} are the same as text, and so as names: "
+                "rename one, or make them one type"
+            )
 
 
 class Call(NamedTuple):

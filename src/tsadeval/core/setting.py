@@ -33,7 +33,7 @@ class Setting:
     weights: Index | None = None  # time that each point stands for, of points whose stamps are gone
     # Metrics of scores that cannot leave out points see the others put together, instead of being undefined.
     joined: bool = False
-    missing: int = 0  # scores that were NaN and count as lower than all others
+    unknown: Bools | None = None  # points without a score, which counts as lower than all others: they never alarm
     unseen_events: int = 0  # events of which no point is judged
     idle_spans: int = 0  # number of spans of ignore=, where none of them has a point inside
     dropped: int = 0  # points that were left out since they have no score
@@ -84,10 +84,17 @@ class Setting:
         """Number of points that are not judged."""
         return 0 if self.ignored is None else int(np.count_nonzero(self.ignored))
 
+    @cached_property
+    def quiet(self) -> Bools | None:
+        """The points that never alarm, whatever the threshold: without a score, or not judged."""
+        both = [mask for mask in (self.ignored, self.unknown) if mask is not None]
+        return np.logical_or.reduce(both) if both else None
+
     def at_points(self, judged: Bools) -> Setting:
         """Return that of some points, put together: their stamps are gone, but not how long they last."""
         weights = None if self.shares is None else self.shares[judged]
-        return replace(self, times=None, ignored=None, weights=weights)
+        unknown = None if self.unknown is None else self.unknown[judged]
+        return replace(self, times=None, ignored=None, weights=weights, unknown=unknown)
 
 
 PLAIN = Setting()

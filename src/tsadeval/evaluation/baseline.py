@@ -38,7 +38,9 @@ def _shuffled(scoring: Scoring, rng: np.random.Generator) -> Scoring:
     order = np.arange(scoring.n)
     judged = order if scoring.setting.ignored is None else np.flatnonzero(~scoring.setting.ignored)
     order[judged] = rng.permutation(judged)  # points that are not judged stay where they are
-    shuffled = replace(Scoring.of(scoring.truth.labels, scoring.scores[order]), setting=scoring.setting)
+    unknown = None if scoring.setting.unknown is None else scoring.setting.unknown[order]
+    setting = replace(scoring.setting, unknown=unknown)
+    shuffled = replace(Scoring.of(scoring.truth.labels, scoring.scores[order]), setting=setting)
     if scoring.given is None:
         return shuffled
     return replace(shuffled, given=label_runs(scoring.given.labels[order], "y_pred"))
@@ -68,5 +70,6 @@ def _mean_and_error(values: Floats) -> tuple[float, float]:
 
 def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
     """For each metric its value when the labels themselves are the scores, and so the alarms."""
-    truth = replace(Scoring.of(scoring.truth.labels, scoring.truth.mask), setting=scoring.setting)
+    setting = replace(scoring.setting, unknown=None)
+    truth = replace(Scoring.of(scoring.truth.labels, scoring.truth.mask), setting=setting)
     return [metric.run(truth, fixed(0.5)).value for metric in metrics]

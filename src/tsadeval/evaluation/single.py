@@ -121,8 +121,8 @@ def evaluate(
         What to do with scores that are NaN. "skip" leaves these points out as `ignore` does it, so that no gap makes
         one event of two; metrics of scores that cannot leave out points see the others put together. "error" refuses
         them. "ignore" is as "skip", but such metrics are NaN. "no alarm" takes missing scores as lower than all others,
-        and so does "worst", which differs for detectors without any score on a series (`te.compare`). The result says
-        how many there are.
+        so that no threshold makes them alarms, and so does "worst", which differs for detectors without any score on a
+        series (`te.compare`). The result says how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best

@@ -20,6 +20,7 @@ from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.metrics.counting import curve, event_maxima, sorted_normal, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least, event_steps
+from tsadeval.thresholds.best import judged_levels
 
 Codes = NDArray[np.uint16]
 
@@ -68,10 +69,10 @@ class Levels:
 def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
     """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them, exactly as given.
 
-    Points that are not judged have code 0, which is above no level.
+    Points that never alarm have code 0, which is above no level.
     """
     judged = scoring.kept
-    distinct = judged.levels[0][::-1]
+    distinct = judged_levels(scoring)[::-1]
     if len(distinct) > LEVELS:
         half = LEVELS // 2
         # Halves cannot overflow when the extremes of the range of floats are subtracted.
@@ -88,9 +89,9 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         # No score lies between the level below the first score above t and t itself, so the alarms are the same.
         thresholds[int(np.searchsorted(distinct, t, side="right"))] = t
     codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
-    if scoring.setting.ignored is not None:
-        codes[scoring.setting.ignored] = 0
-    return Levels(thresholds, np.append(distinct[0], distinct), codes)
+    if scoring.setting.quiet is not None:
+        codes[scoring.setting.quiet] = 0
+    return Levels(thresholds, np.append(distinct[0] if len(distinct) else judged.high, distinct), codes)
 
 
 def value_codes(values: Floats) -> tuple[Codes, float, float]:

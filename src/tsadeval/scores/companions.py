@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.arrays import same_index
 from tsadeval.core.facts import grouped
 from tsadeval.core.messages import named
-from tsadeval.core.names import did_you_mean, printable
+from tsadeval.core.names import did_you_mean, printable, refuse_alike
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.placement import ANYHOW, INSIDE, Fitting, Labels, lay
@@ -278,6 +279,8 @@ class ByName:
             )
         known: list[Any] = list(series) if detectors is None else [*detectors, *product(series, detectors)]
         self._by_detector = detectors is not None
+        if mapping:
+            refuse_alike(given, name)
         texts = {key if isinstance(key, tuple) else str(key): value for key, value in given.items()} if mapping else {}
         # Of a single series a mapping may be its value, such as the columns of the series itself.
         self._mapping = mapping and not (len(known) == 1 and known[0] not in texts)
@@ -367,6 +370,7 @@ class Companions:
         """Add the time stamps of a scoring and the scores to fit rules on."""
         try:
             times = _own(one.times, self.time, one)
+            same_index(y_true=one.y_true, y_score=one.y_score, times=times)
             if times is None:
                 times = next((values.index for values in (one.y_true, one.y_score) if has_dates(values)), None)
             times = None if times is None else read_times(times, n=np.size(one.y_true))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.names import did_you_mean, printable
+from tsadeval.core.names import did_you_mean, printable, refuse_alike
 from tsadeval.detectors.estimators import family_of, fitted_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.scores.cache import all_scores
@@ -152,10 +152,8 @@ def _many_labelled(source: Source) -> Iterator[Given]:
 
 def _by_text(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Name the values of a mapping by texts, of which no two may be the same."""
-    found = {str(name): value for name, value in given.items()}
-    if len(found) < len(given):
-        raise InvalidInputError(f"two names are the same as text: {', '.join(map(repr, given))}")
-    return found
+    refuse_alike(given, "names of series")
+    return {str(name): value for name, value in given.items()}
 
 
 def _asked(name: Any, given: Any, X: Any) -> Any:
@@ -180,6 +178,8 @@ def _tuples(source: Source) -> Shards:
     if isinstance(scores, Mapping):
         scores = [(name, *_pair(name, values)) for name, values in scores.items()]
     if not isinstance(scores, Iterator):
+        scores = list(scores)
+        refuse_alike((one[0] for one in scores if isinstance(one, tuple) and one), "names of series")
         return _arrays(list(map(_entry, scores)), source)
     first = [_entry(one) for one in islice(scores, 1)]
     entries = chain(first, map(_entry, scores))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.arrays import numbers_with_gaps, same_length
+from tsadeval.core.arrays import index_of, numbers_with_gaps, same_length
 from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.names import printable
 from tsadeval.core.setting import Missing, is_spans
@@ -128,6 +128,10 @@ def align(given: Sequence[Given]) -> list[Given]:
     clocks: list[Times] = [one.times for one in given]
     stamps, firsts = np.unique(np.concatenate([clock.stamps for clock in clocks]), return_index=True)
     places = [np.searchsorted(stamps, clock.stamps) for clock in clocks]
+    shared = np.bincount(np.concatenate(places)) > 1
+    for one, at in zip(given, places, strict=True):
+        if not shared[at].any():  # another clock, or another time: nothing of it could be compared
+            raise different(one.series, one.detector, next(rest.detector for rest in given if rest is not one))
     labels = np.full(len(stamps), -1, np.int8)
     for one, at in zip(given, places, strict=True):
         own = np.asarray(one.y_true)
@@ -149,6 +153,9 @@ def align(given: Sequence[Given]) -> list[Given]:
 def _same_points(one: Given, other: Given) -> bool:
     if one.y_true is not other.y_true and not np.array_equal(np.asarray(one.y_true), np.asarray(other.y_true)):
         return False
+    if one.times is None and other.times is None:
+        own, others = index_of(one.y_score), index_of(other.y_score)
+        return own is None or others is None or bool(own.equals(others))
     if one.times is None or other.times is None or one.times is other.times:
         return (one.times is None) == (other.times is None)
     return np.array_equal(one.times.stamps, other.times.stamps)
@@ -170,8 +177,8 @@ def different(series: str, one: str, other: str) -> InvalidInputError:
     """Build the error of two detectors that do not agree on what there is to find in a series."""
     on = f" on series {series!r}" if series else ""
     return InvalidInputError(
-        f"detectors {one!r} and {other!r} have different labels{on}, or different time stamps: all scorings of a "
-        "series need the same rows in the same order, with NaN where there is no score; different series need "
+        f"detectors {one!r} and {other!r} have different labels{on}, or different time stamps or indexes: all scorings "
+        "of a series need the same rows in the same order, with NaN where there is no score; different series need "
         "different names"
     )
 

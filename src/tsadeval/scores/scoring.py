@@ -34,17 +34,16 @@ def observe(
     `in_place` keeps points without a score at the beginning and the end, so that positions are those of the arrays.
     """
     check_parameters("evaluate", {"missing": OneOf(MISSING)}, {"missing": missing})
+    mask = None if is_spans(ignore) else ignore
+    same_index(y_true=y_true, y_score=y_score, y_pred=y_pred, times=times, ignore=mask, values=values)
     if times is None and has_dates(y_true):
         times = y_true.index
     gaps = None
     if missing != "error" and y_score is not None:
-        same_index(y_true, y_score, "y_score")
         y_score, gaps = below_all(y_score)
     count = 0 if gaps is None else int(np.count_nonzero(gaps))
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
-    if not is_spans(ignore):
-        same_index(y_true, ignore, "ignore")
     skipped, idle = (None, 0) if ignore is None else ignored_points(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
@@ -53,7 +52,7 @@ def observe(
     if gaps is None or not count:
         return _mask_ignored(scoring, setting)
     if missing not in ("skip", "ignore"):
-        return _mask_ignored(scoring, replace(setting, missing=count))
+        return _mask_ignored(scoring, replace(setting, unknown=gaps))
     alone = gaps if skipped is None else gaps & ~skipped
     setting = replace(setting, ignored=gaps if skipped is None else gaps | skipped)
     if missing == "skip":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.core.arrays import EXACT
-from tsadeval.core.names import is_number, printable
+from tsadeval.core.names import is_number, printable, refuse_alike
 from tsadeval.errors import InvalidInputError
 
 Array = NDArray[Any]
@@ -216,9 +216,11 @@ def codes(column: Any) -> tuple[Array, list[Any]]:
     return found, list(uniques)
 
 
-def text_codes(column: Any) -> tuple[Array, list[str]]:
-    """Do as `codes` by the text of values: those of the number 1 and of the text "1" are one, those of NaN are none."""
+def text_codes(column: Any, name: str = "") -> tuple[Array, list[str]]:
+    """Do as `codes` by the text of values: those of NaN are none; with a name, the number 1 beside "1" is refused."""
     found, values = codes(column)
+    if name:
+        refuse_alike((value for value in values if not is_missing(value)), name)
     seen: dict[str, int] = {}
     new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]
     return (found if len(seen) == len(values) else np.array([*new, -1])[found]), list(seen)
@@ -266,10 +268,14 @@ def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
 
 
 def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
-    seen: dict[str, int] = {}
-    texts = [None if is_missing(v) else str(v) for v in values]
-    found = np.array([-1 if text is None else seen.setdefault(text, len(seen)) for text in texts], np.int64)
-    return found, list(seen)
+    seen: dict[tuple[type, str], int] = {}
+    first: list[Any] = []
+    found = np.full(len(values), -1)
+    for row, value in enumerate(values):
+        if not is_missing(value):
+            found[row] = seen.setdefault((type(value), str(value)), len(seen))
+            first += [value] * (len(seen) > len(first))
+    return found, first
 
 
 def is_missing(value: Any) -> bool:

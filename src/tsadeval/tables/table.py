@@ -272,7 +272,7 @@ class Groups:
         column = self.table.columns[name]
         if getattr(column, "ndim", 1) != 1:
             raise InvalidInputError(f"{self.table.source}: expected one name a row in column {printable(name)!r}")
-        found, values = text_codes(column)
+        found, values = text_codes(column, f"{self.table.source}: column {printable(name)!r}")
         missing = np.flatnonzero(found < 0)
         if len(missing):
             raise InvalidInputError(

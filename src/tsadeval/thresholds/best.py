@@ -161,17 +161,22 @@ def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestTh
         v = sweep(data, **metric.options)
     except UndefinedError:
         return BestThreshold(math.nan, math.nan, True)
-    if data.setting.ignored is not None and v <= data.scores[data.setting.ignored].max():
-        # The sweep went down to the points that are not judged, and took them for alarms that join others.
+    if v <= _quiet_below(data):
+        # The sweep went down to points that never alarm, and took them for alarms that join others.
         return _searched(metric, data)
     # The value by the metric's own code, so that the two agree to the last digit.
     return BestThreshold(data.just_below(v), metric.value_of(data.at_least(v))[0], True)
 
 
 def judged_levels(data: Scoring) -> Floats:
-    """Return the distinct scores, descending, of the points that are judged."""
+    """Return the distinct scores, descending, of the points that may alarm; all others score below them."""
     levels = data.levels[0]
-    return levels if data.setting.ignored is None else levels[:-1]  # those that are not judged score below all others
+    return levels[levels > _quiet_below(data)]
+
+
+def _quiet_below(data: Scoring) -> float:
+    quiet = data.setting.quiet
+    return -math.inf if quiet is None or not quiet.any() else float(data.scores[quiet].max())
 
 
 def _searched(metric: Metric, data: Scoring) -> BestThreshold:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.facts import Origin
-from tsadeval.core.inputs import Prediction, Scoring, label_runs
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.names import Registry, import_object, split_names
 from tsadeval.core.parameters import Check, Number, check_parameters
@@ -227,9 +227,9 @@ class _OnTop:
         """True if the rule looks at the labels."""
         return getattr(self._rule, "uses_labels", False)
 
-    def _on_top(self, found: Decision, alarms: Prediction) -> Decision:
+    def _on_top(self, found: Decision, data: Scoring, alarms: Events) -> Decision:
         """Return what the rule decided, with other alarms."""
-        return found._replace(prediction=alarms, rule=str(self), origin=Origin.RULE)
+        return found._replace(prediction=data.alarms(alarms.mask()), rule=str(self), origin=Origin.RULE)
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class hysteresis(_OnTop):
         first = np.searchsorted(alarms.stops, above.starts, side="right")
         begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
         held = begins < above.stops
-        return self._on_top(start, _alarms(data, begins[held], above.stops[held]))
+        return self._on_top(start, data, Events(begins[held], above.stops[held], data.n))
 
     def __str__(self) -> str:
         return f"hysteresis({self.rule}, {self.release})"
@@ -297,7 +297,7 @@ class sustained(_OnTop):
         runs = found.prediction.predicted
         begins = runs.starts + min(self.points, data.n + 1) - 1
         long = begins < runs.stops
-        return self._on_top(found, _alarms(data, begins[long], runs.stops[long]))
+        return self._on_top(found, data, Events(begins[long], runs.stops[long], data.n))
 
     def __str__(self) -> str:
         return f"sustained({self.rule}, {self.points})"
@@ -310,13 +310,6 @@ def _set_rules(owner: Any, *names: str) -> None:
         rule = parse_rule(given)
         object.__setattr__(owner, f"_{name}", rule)
         object.__setattr__(owner, name, given if isinstance(given, str) else str(rule))
-
-
-def _alarms(data: Scoring, starts: Any, stops: Any) -> Prediction:
-    mask = Events(starts, stops, data.n).mask()
-    if data.setting.ignored is not None:
-        mask = mask & ~data.setting.ignored
-    return Prediction(data.truth, label_runs(mask, "y_pred"), data.setting)
 
 
 RULES.add("hysteresis", hysteresis)
