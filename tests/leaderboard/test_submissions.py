@@ -1,6 +1,7 @@
 """Submissions to a leaderboard: what is wrong with one is said, and the others are taken."""
 
 import json
+import os
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -24,7 +25,7 @@ def test_a_submission_that_cannot_be_read_is_left_out(tmp_path):
     assert len(found.submissions) == 3
     (problem,) = found.problems
     assert problem.startswith("broken: ")
-    assert "there is no such file" in problem
+    assert "about.toml: no such file" in problem
     assert "broken" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
 
 
@@ -39,7 +40,7 @@ def write_about(folder, text):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda f: (f / "about.toml").unlink(), "there is no such file"),
+        (lambda f: (f / "about.toml").unlink(), "about.toml: no such file"),
         (lambda f: write_about(f, 'name = "x"'), "author is missing; needed are name, author, training"),
         (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = 3'), "training must be a text"),
         (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = "z"\nurl = "u"'), "unknown key"),
@@ -61,6 +62,48 @@ def test_what_is_wrong_is_said(tmp_path, spoil, message):
     spoil(folder)
     lines = check_submission(folder, board)
     assert any(message in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "part", ["about.toml", "labels.sha256", "scores/a/0.npz", "scores/a", "scores", "more/of/mine.txt", "../d0"]
+)
+def test_links_are_not_followed(tmp_path, part):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    folder = board / "submissions" / "d0"
+    lost, secret = (folder / part).resolve(), tmp_path / "secret"
+    lost.parent.mkdir(parents=True, exist_ok=True)
+    if lost.exists():
+        lost.rename(secret)
+    else:
+        secret.write_text("a secret of the keeper\n")
+    lost.symlink_to(secret)
+    (line,) = check_submission(folder, board)
+    assert line.endswith(f"{lost.relative_to(board)}: is a link; a submission must hold the file or folder itself")
+    found = build_site(board, tmp_path / "site")
+    assert found.problems == (f"d0: {line}",)
+    assert len(found.submissions) == 2
+    assert not any(b"of the keeper" in path.read_bytes() for path in (tmp_path / "site").rglob("*.*"))
+
+
+@pytest.mark.parametrize("part", ["about.toml", "labels.sha256", "scores/a/0.npz"])
+def test_pipes_are_not_opened(tmp_path, part):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    path = board / "submissions" / "d0" / part
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)  # to open it would wait for ever
+    (line,) = check_submission(board / "submissions" / "d0", board)
+    assert "is a named pipe, expected a file" in line
+    assert read_board(board).problems == (f"d0: {line}",)
+    (board / "board.toml").unlink()
+    os.mkfifo(board / "board.toml")
+    with pytest.raises(InvalidInputError, match=r"board\.toml: is a named pipe, expected a file"):
+        read_board(board)
+
+
+def test_descriptions_are_limited_in_size(board, monkeypatch):
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", "50")
+    (line,) = check_submission(board / "submissions" / "d0")
+    assert "about.toml: larger than 50 bytes" in line
 
 
 def test_a_right_checksum_of_labels_is_accepted(board):

@@ -45,6 +45,8 @@ def test_what_is_no_regular_file(tmp_path):
     for name in ("pipe", "folder", "socket", "device"):  # without the check, a pipe would wait for ever
         with pytest.raises(InvalidInputError, match=r"csv: is a .*, expected a file"):
             te.evaluate_stream(tmp_path / f"{name}.csv", "cce")
+        with pytest.raises(InvalidInputError, match=r"csv: is a .*, expected a file"):
+            te.labels(tmp_path / f"{name}.csv", np.arange(3))
     with pytest.raises(InvalidInputError, match=r"~nobody-of-this-name/a.csv: there is no such home folder"):
         read_table("~nobody-of-this-name/a.csv")
 
@@ -103,6 +105,24 @@ def test_sizes_are_limited(tmp_path, monkeypatch):
         with pytest.raises(InvalidInputError, match="larger than 1000000 bytes"):
             read_table(path)
         monkeypatch.delenv("TSADEVAL_MAX_BYTES")
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
+def test_what_unpacks_batch_by_batch_is_limited(tmp_path, monkeypatch, name):
+    rows = b"label,score\n" + b"0,1\n1,2\n" * 10**4 if "csv" in name else b'{"label": 0, "score": 1}\n' * 10**4
+    path = write(tmp_path / name, gzip.compress(rows))
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", "10000")
+    with pytest.raises(InvalidInputError, match=r"larger than 10000 bytes when unpacked; .*TSADEVAL_MAX_BYTES"):
+        list(te.batches(path))
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", str(len(rows)))
+    assert sum(len(labels) for labels, _ in te.batches(path)) in (10**4, 2 * 10**4)
+
+
+def test_incidents_that_unpack_to_more_than_the_limit(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.csv.gz", gzip.compress(b"start,stop\n" + b"1,2\n" * 10**4))
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", "10000")
+    with pytest.raises(InvalidInputError, match=r"larger than 10000 bytes when unpacked; .*TSADEVAL_MAX_BYTES"):
+        te.labels(path, np.arange(3))
 
 
 def test_a_text_that_repeats_takes_little_memory(tmp_path):

@@ -35,6 +35,7 @@ from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
 from tsadeval.tables.files import table_files
 from tsadeval.tables.reading import read_table
+from tsadeval.tables.sources import read_source, refuse_special, size_limit
 from tsadeval.thresholds.rules import parse_rule
 
 REQUIRED = ("name", "author", "training")
@@ -99,9 +100,7 @@ def _read_toml(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """Read a TOML file that has none but known keys."""
     where = printable(path)
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InvalidInputError(f"{where}: there is no such file") from None
+        found = tomllib.loads(read_source(path, size_limit()).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInputError(f"{where}: not a TOML file ({printable(error)})") from None
     for key in found:
@@ -162,6 +161,11 @@ def _find_files(folder: Path, kind: str) -> dict[str, Path]:
 
 def _read_submission(folder: Path) -> Submission:
     """Read a submission, or raise an error that says what is missing in its description."""
+    for path in (folder, *folder.rglob("*")):
+        if path.is_symlink():  # whatever it leads to would be published under the board's name
+            raise InvalidInputError(f"{printable(path)}: is a link; a submission must hold the file or folder itself")
+        if path.exists() and not path.is_dir():
+            refuse_special(path, printable(path))
     about = _read_toml(folder / "about.toml", REQUIRED + OPTIONAL)
     name, where = about.get("name", ""), printable(folder / "about.toml")
     lacking = [key for key in REQUIRED if key not in about]
@@ -182,7 +186,7 @@ def _read_submission(folder: Path) -> Submission:
 
 def _read_digests(path: Path) -> dict[str, str]:
     """Read the checksums of labels by series; none where there is no such file."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    lines = read_source(path, size_limit()).decode(errors="replace").splitlines() if path.is_file() else []
     found = {}
     for number, line in enumerate(map(str.strip, lines), 1):
         match = re.fullmatch(r"([0-9a-f]{64})\s+\*?(\S.*)", line)

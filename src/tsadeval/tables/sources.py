@@ -49,8 +49,8 @@ def check_size(size: int, limit: int | None, where: str) -> None:
     """Refuse content beyond the limit; None: no limit."""
     if limit is not None and size > limit:
         raise InvalidInputError(
-            f"{where}: larger than {limit} bytes when unpacked; if it may be, raise the limit with max_bytes= or "
-            f"{VARIABLE}"
+            f"{where}: larger than {limit} bytes when unpacked; if it may be, raise the limit with {VARIABLE} "
+            "(or max_bytes= of read_table)"
         )
 
 

@@ -20,6 +20,7 @@ from tsadeval.core.arrays import EXACT
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import is_exact, is_integer, numbers
+from tsadeval.tables.sources import check_size, size_limit
 from tsadeval.tables.table import Request, Table, from_mapping, unique_names
 
 _HEADING = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)(\r\n|\r|\n|)[\r\n]*")
@@ -34,7 +35,7 @@ _WIDE = 500  # columns beyond which finding each column's type takes most of the
 def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Table, None, None]:
     """Read the columns of a csv file; those that the request names as text stay text, so that "01" and "1" differ."""
     pyarrow, where = require("pyarrow", extra="all"), request.where
-    blocks = _blocks(file, where)
+    blocks = _blocks(file, request)
     content = next(blocks, b"")
     names, body = _heading(content, where, delimiter)
     if body == len(content):  # of a block, which may end with its heading
@@ -60,7 +61,7 @@ def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Tab
 def read_jsonl(file: Any, request: Request) -> Generator[Table, None, None]:
     """Read an object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
     before = 0
-    for content in _blocks(file, request.where, quotes=False):
+    for content in _blocks(file, request, quotes=False):
         lines = enumerate(content.split(b"\n"), start=before + 1)
         rows = [_object_of(line, number, request.where) for number, line in lines if line.strip()]
         if rows or not before:
@@ -89,8 +90,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _blocks(file: Any, where: str, *, quotes: bool = True) -> Iterator[bytes]:
-    """Yield the content where it is given, else blocks of whole lines of a file; quotes may hold line breaks."""
+def _blocks(file: Any, request: Request, *, quotes: bool = True) -> Iterator[bytes]:
+    """Yield the content where it is given, else blocks of whole lines of a file; quotes may hold line breaks.
+
+    A packed file is limited in size, as its own size says nothing; others may be as large as the disk.
+    """
+    where = request.where
     if isinstance(file, bytes):
         yield _without_zeros(file, where)
         return
@@ -98,8 +103,10 @@ def _blocks(file: Any, where: str, *, quotes: bool = True) -> Iterator[bytes]:
         packed = opened.read(2) == b"\x1f\x8b"
         opened.seek(0)
         source = gzip.GzipFile(fileobj=opened) if packed else opened
-        rest = b""
+        limit, size, rest = size_limit() if packed else None, 0, b""
         while part := source.read(_BLOCK):
+            size += len(part)
+            check_size(size, limit, where)
             content = rest + _without_zeros(part, where)
             stop = _end_of_lines(content, quotes)
             if not stop and len(content) > _BLOCK:  # a quote within a value, as of inches, is not closed either
