@@ -87,8 +87,8 @@ Points without a score are not judged, detector by detector, as in `te.compare`.
 and 3,638 of adversaries take 30 seconds of CPU time for the recommended metrics and 150 for all (78 s on two cores; the 928 of NAB 16 s).
 """
 
-MEASURES = """**gameability**: the share of series on which the best scorer without skill reaches 90 % of the best real detector. **search**: the same
-where the best of many attempts counts. **one-liners**: the same for a line of code on the series. **beats median**: the share of series on
+MEASURES = """**gameability**: the share of series on which the best scorer without skill reaches 90 % of the best real detector. Series on which both
+get 0 are left out, as there is nothing to reach, except by metrics of which less is better, where 0 is perfect. **search**: the same where the best of many attempts counts. **one-liners**: the same for a line of code on the series. **beats median**: the share of series on
 which the best scorer without skill is above the median detector. **random**: the mean value of uniform random scores, and its **spread**
 over series, from the 5 % to the 95 % quantile: where it is wide, the level of chance depends on the labels.
 """

@@ -73,6 +73,24 @@ def test_gameability_by_hand():
     assert math.isnan(standings.beats_median(np.empty((3, 0)), np.ones(3)))
 
 
+def test_nothing_is_reached_where_nobody_gets_more_than_0():
+    best, other = np.array([0.0, 0.0, 1.0, 0.0]), np.array([0.0, 0.2, 0.5, -0.1])
+    # Both get 0: there is nothing to reach; more than a detector's 0 is reached; half of 1 and less than 0 are not.
+    assert standings.reaches(best, other) == pytest.approx([math.nan, 1, 0, 0], nan_ok=True)
+    assert standings.gameability(best, other) == pytest.approx(1 / 3)
+    # Where less is better 0 is perfect: another 0 reaches it.
+    assert standings.gameability(-best[:2], -other[:2], lower=True) == pytest.approx(1 / 2)
+
+
+def test_an_audit_leaves_out_series_on_which_all_get_0():
+    label = np.arange(400) // 20 == 9
+    scores = [("missed", "a", label, 1e3 * (np.arange(400) == 5)), ("found", "a", label, 1e3 * label)]
+    found = te.rankeval.audit(scores, ["event_f1"], threshold=500.0)  # above all scores of adversaries
+    (row,) = found.table().rows
+    assert (row["gameability"], row["search"], row["series"], row["worst"]) == (0, 0, 1, "found")
+    assert [one["series"] for one in found.explain("event_f1").rows] == ["found"]
+
+
 def test_chance_by_hand():
     assert audit_table.chance(np.arange(101) / 100) == pytest.approx((0.5, 0.9))
     assert math.isnan(audit_table.chance(np.array([math.nan]))[0])

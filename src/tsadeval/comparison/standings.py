@@ -29,22 +29,24 @@ def best_of(values: Floats) -> Floats:
     return np.asarray(np.fmax.reduce(values, axis=1, initial=math.nan))
 
 
-def reaches(best: Floats, other: Floats, share: float = SHARE) -> Floats:
-    """Say with 1 or 0 where `other` reaches a share of `best`, NaN where either is missing.
+def reaches(best: Floats, other: Floats, *, lower: bool = False) -> Floats:
+    """Say with 1 or 0 where `other` reaches `SHARE` of `best`, NaN where either is missing.
 
-    Negative values (costs) reach it within the inverse share.
+    Negative values (costs) reach it within the inverse share. Where both are 0 there is nothing to reach: NaN, unless
+    less is better (`lower`), where 0 is perfect.
     """
-    reached = other >= np.where(best >= 0, share * best, best / share)
-    return np.where(np.isnan(best) | np.isnan(other), math.nan, reached)
+    reached = other >= np.where(best >= 0, SHARE * best, best / SHARE)
+    nothing = (best == 0) & (other == 0) & (not lower)
+    return np.where(np.isnan(best) | np.isnan(other) | nothing, math.nan, reached)
 
 
-def gameability(best: Floats, other: Floats, share: float = SHARE) -> float:
-    """Compute the share of series on which `other` reaches a share of `best`; NaN where none has both.
+def gameability(best: Floats, other: Floats, *, lower: bool = False) -> float:
+    """Compute the share of series on which `other` reaches `best`; NaN where that can be said of none.
 
-    >>> gameability(np.array([1.0, 0.8, -0.1]), np.array([0.95, 0.7, -0.2]))
+    >>> gameability(np.array([1.0, 0.8, -0.1, 0.0]), np.array([0.95, 0.7, -0.2, 0.0]))
     0.3333333333333333
     """
-    return statistics.mean_of_known(reaches(best, other, share))
+    return statistics.mean_of_known(reaches(best, other, lower=lower))
 
 
 def beats_median(values: Floats, other: Floats) -> float:

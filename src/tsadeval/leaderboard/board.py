@@ -285,14 +285,15 @@ def places(ranked: Mapping[str, Standings], detector: int) -> dict[str, list[lis
 
 def metric_facts(table: Table, metric: Metric) -> Data:
     """Compute what the board says of a metric itself: how far scorers without skill reach the best detector."""
-    values = table.values[str(metric)] * (-1.0 if metric.direction == "lower" else 1.0)
+    lower = metric.direction == "lower"
+    values = table.values[str(metric)] * (-1.0 if lower else 1.0)
     values = np.where(np.isfinite(values), values, math.nan)
     kinds = np.array(list(table.kinds.values()))
     real, blind, lines = (values[:, kinds == kind] for kind in (SUBMISSION, "no skill", "one-liner"))
     best, other = best_of(real), best_of(blind)
     return {
-        "gameability": plain(gameability(best, other)),
-        "one_liners": plain(gameability(best, best_of(lines))),
+        "gameability": plain(gameability(best, other, lower=lower)),
+        "one_liners": plain(gameability(best, best_of(lines), lower=lower)),
         "beats_median": plain(beats_median(real, other)),
     }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tsadeval.comparison import statistics
-from tsadeval.comparison.standings import beats_median, best_of, flips, gameability, reaches, winners
+from tsadeval.comparison.standings import beats_median, best_of, flips, reaches, winners
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Number, check_parameters
@@ -63,11 +63,16 @@ class AuditAnalysis:
     def _ratios(self, metric: str) -> Floats:
         """Compute the ratio of the best scorer without skill to the best detector on each series.
 
-        It is their difference where the best detector has no positive value, NaN where either is undefined.
+        It is their difference where the best detector has no positive value, NaN where nothing can be reached.
         """
         best, other = (best_of(self._of(metric, kind)) for kind in (DETECTOR, "no skill"))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(best > 0, other / best, other - best)
+            ratios = np.where(best > 0, other / best, other - best)
+        return np.where(np.isnan(self._reached(metric, best, other)), math.nan, ratios)
+
+    def _reached(self, metric: str, best: Floats, other: Floats) -> Floats:
+        """Say with 1 or 0 on which series scores with these values of a metric reach the best detector, else NaN."""
+        return reaches(best, other, lower=self.plan.find(metric).direction == "lower")
 
     def _mean_ranks(self, metric: str) -> Floats:
         """Compute the mean rank of each detector over series, 1 for the best; undefined values are last."""
@@ -88,8 +93,9 @@ class AuditAnalysis:
         detector; `search`, the same with attempts of which the best counts; `one_liners`, the same for lines of code on
         the series; `beats_median`, the share of series on which the best scorer without skill is above the median
         detector; `random`, the mean value of uniform random scores, and `random_spread`, the distance from the 5 % to
-        the 95 % quantile of it over series; `worst`, the series on which scorers without skill come closest. As a
-        mapping, to gameability.
+        the 95 % quantile of it over series; `worst`, the series on which scorers without skill come closest; `series`,
+        the number of series that `gameability` is over: those on which the best detector and the best scorer without
+        skill do not both get 0, unless less is better. As a mapping, to gameability.
         """
         rows = [self._row(metric) for metric in self.plan.metrics]
         rows.sort(key=lambda row: (math.isnan(row["value"]), row["value"]))
@@ -109,15 +115,19 @@ class AuditAnalysis:
         name, ratios = str(metric), self._ratios(str(metric))
         detectors, without = self._of(name, DETECTOR), best_of(self._of(name, "no skill"))
         best, known = best_of(detectors), ~np.isnan(ratios)
-        gamed = gameability(best, without)
+
+        def share(*kinds: str) -> float:
+            return statistics.mean_of_known(self._reached(name, best, best_of(self._of(name, *kinds))))
+
+        gamed = share("no skill")
         random, spread = chance(self._values[name][:, [scorer == RANDOM for scorer in self._scorers]])
         return {
             "metric": str(metric),
             "rule": str(self.plan.threshold) if metric.kind == "predictions" else None,
             "value": gamed,
             "gameability": gamed,
-            "search": gameability(best, best_of(self._of(name, "no skill", "search"))),
-            "one_liners": gameability(best, best_of(self._of(name, "one-liner"))),
+            "search": share("no skill", "search"),
+            "one_liners": share("one-liner"),
             "beats_median": beats_median(detectors, without),
             "random": metric.sign * random,
             "random_spread": spread,
@@ -200,7 +210,7 @@ class AuditAnalysis:
             values = self._of(metric, kind)[series]
             found.append(np.nanmax(values))
             row |= {role: self.names(kind)[np.nanargmax(values)], f"{role}_value": self._shown(metric, found[-1])}
-        return {**row, "reached": bool(reaches(*found))}
+        return {**row, "reached": bool(self._reached(metric, *found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
         """Return the series on which two metrics disagree most, and the two detectors that show it most.
