@@ -19,15 +19,15 @@ any_scoring = scorings(min_size=1, max_size=25, both=False).map(nothing_missing)
 
 
 def naive_choice(y, s, budget, share=0.5):
-    """(threshold v, detected, false alarms) by trying every score from the top; None where none keeps the budget."""
-    best = None
+    """(threshold v, detected, false alarms) by trying no alarm, and then every score from the top."""
+    best = (math.inf, 0, 0)
     for v in sorted(set(s.tolist()), reverse=True):
         p = (s >= v).astype(int)
         found, false = len(detected_events(y, p)), len(false_runs(y, p))
         normal = p[y == 0]
         if false > budget or (len(normal) and normal.sum() > share * len(normal)):
             break
-        if best is None or found > best[1] or (found == best[1] and false < best[2]):
+        if found > best[1] or (found == best[1] and false < best[2]):
             best = (v, found, false)
     return best
 
@@ -38,10 +38,7 @@ def test_choice_equals_trying_every_threshold(data, budget, share):
     y, s = data
     expected = naive_choice(y, s, budget, share)
     found = te.choose_threshold(y, s, max_false_alarms=budget, max_time_in_alarm=share)
-    if expected is None:
-        assert math.isnan(found.threshold)
-        assert "no threshold keeps the budget" in repr(found)
-        return
+    assert ("(no alarm)" in repr(found)) == (expected[0] == math.inf)
     assert (found.detected, found.false_alarms, found.exact) == (*expected[1:], True)
     p = (s > found.threshold).astype(int)
     assert (len(detected_events(y, p)), len(false_runs(y, p))) == expected[1:]
@@ -50,7 +47,7 @@ def test_choice_equals_trying_every_threshold(data, budget, share):
 
 def naive_lowest(y, s, budget, share=0.5):
     """(detected, false alarms) at the lowest score that keeps the budget, as all higher ones do."""
-    last = None
+    last = (0, 0)
     for v in sorted(set(s.tolist()), reverse=True):
         p = (s >= v).astype(int)
         normal = p[y == 0]
@@ -67,9 +64,6 @@ def test_the_lowest_threshold_spends_the_budget(data, budget):
     highest = te.choose_threshold(y, s, max_false_alarms=budget)
     found = te.choose_threshold(y, s, max_false_alarms=budget, prefer="lowest")
     expected = naive_lowest(y, s, budget)
-    if expected is None:
-        assert math.isnan(found.threshold)
-        return
     assert (found.detected, found.false_alarms, found.exact) == (*expected, True)
     assert (found.value, found.threshold <= highest.threshold) == (highest.value, True)
 
@@ -83,11 +77,29 @@ def test_the_rule_of_a_budget_is_the_choice(data, budget, prefer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         row = te.evaluate(y, s, "event_recall", threshold=rule).rows[0]
-    if set(s.tolist()) <= {0.0, 1.0}:
-        return  # these are predictions already
-    assert row["rule"] == rule
-    assert row["threshold"] == (s.max() if math.isnan(choice.threshold) else choice.threshold)
-    assert row["value"] == (0.0 if math.isnan(choice.value) else choice.value)
+    assert (row["rule"], row["threshold"], row["value"]) == (rule, choice.threshold, choice.value)
+
+
+def test_no_alarm_is_a_threshold_too():
+    found = te.choose_threshold([0, 1, 0, 0], [0.3, 0.26, 0.45, 0.51], max_false_alarms=2)
+    assert (found.threshold, found.detected, found.false_alarms) == (0.51, 0, 0)
+    assert found.rows[0] == {"threshold": 0.51, "value": 0.0, "false_alarms": 0, "detected": 0}
+    assert "threshold 0.51 (no alarm): 0 of 1 events and 0 false alarms" in repr(found)
+    # A metric without a value there has none at all.
+    assert math.isnan(te.choose_threshold([0, 1], [0.9, 0.1], max_false_alarms=0, maximize="precision").threshold)
+
+
+def test_scores_of_0_and_1_keep_a_budget():
+    rng = np.random.default_rng(0)
+    y, noisy, clean = np.zeros(4000, int), (rng.random(4000) < 0.05).astype(int), np.zeros(4000, int)
+    for start in (500, 2500):
+        y[start : start + 20] = clean[start + 5 : start + 9] = noisy[start : start + 20] = 1
+    metrics = ["event_recall", "false_alarms(per='day')"]
+    options = {"time": np.arange(4000).astype("datetime64[m]"), "metrics": metrics, "threshold": "budget(1/day)"}
+    with pytest.warns(te.errors.ThresholdWarning, match=r"budget\(1/day\) \(threshold 1\) raises no alarm on noisy"):
+        found = te.compare({"noisy": noisy, "clean": clean}, y, **options).table()
+    assert [list(found[name].values()) for name in ("noisy", "clean")] == [[0, 0], [1, 0]]
+    assert found.best("event_recall") == ["clean"]
 
 
 def test_detectors_at_the_same_budget():
@@ -127,7 +139,7 @@ def test_detectors_at_the_same_budget():
 def test_a_threshold_that_several_series_share(parts, budget):
     names = list(range(len(parts)))
     y, s = ({k: parts[k][i] for k in names} for i in (0, 1))
-    best = None
+    best = (0, 0)
     for v in sorted({v for k in names for v in s[k].tolist()}, reverse=True):
         p = {k: (s[k] >= v).astype(int) for k in names}
         false = sum(len(false_runs(y[k], p[k])) for k in names)
@@ -135,11 +147,10 @@ def test_a_threshold_that_several_series_share(parts, budget):
         if false > budget or (len(normal) and normal.sum() > 0.5 * len(normal)):
             break
         found = sum(len(detected_events(y[k], p[k])) for k in names)
-        if best is None or found > best[0] or (found == best[0] and false < best[1]):
+        if found > best[0] or (found == best[0] and false < best[1]):
             best = (found, false)
     choice = te.choose_threshold(y, s, max_false_alarms=budget)
-    assert (choice.detected, choice.false_alarms) == (best or (0, 0))
-    assert math.isnan(choice.threshold) == (best is None)
+    assert (choice.detected, choice.false_alarms) == best
     times = {k: np.arange(len(y[k])) * 60 + 1000 for k in names}
     rate = te.choose_threshold(y, s, max_false_alarms="3/h", times=times)
     assert rate.budget == pytest.approx(3 * sum(int((y[k] == 0).sum()) for k in names) / 60)
@@ -208,7 +219,7 @@ def test_budgets_in_time():
 
 def test_warnings_are_not_false_alarms():
     y, s = [0, 0, 0, 1, 0, 0], [0.1, 0.9, 0.2, 0.3, 0.1, 0.1]
-    assert math.isnan(te.choose_threshold(y, s, max_false_alarms=0).threshold)
+    assert te.choose_threshold(y, s, max_false_alarms=0).detected == 0
     found = te.choose_threshold(y, s, max_false_alarms=0, early=2)
     assert (found.detected, found.false_alarms) == (1, 0)
     assert 0.3 <= found.threshold < 0.9
@@ -290,7 +301,7 @@ def test_choice_by_other_metrics_equals_trying_every_threshold(data, budget, nam
     y, s = data
     metric = te.core.metric.parse_metric(name)
     best = None
-    for v in sorted(set(s.tolist()), reverse=True):
+    for v in [math.inf, *sorted(set(s.tolist()), reverse=True)]:
         p = (s >= v).astype(int)
         normal = p[y == 0]
         if len(false_runs(y, p)) > budget or (len(normal) and normal.sum() > 0.5 * len(normal)):
@@ -299,9 +310,6 @@ def test_choice_by_other_metrics_equals_trying_every_threshold(data, budget, nam
         if best is None or key[0] < best[0] - 1e-12 or (abs(key[0] - best[0]) <= 1e-12 and key[1] < best[1]):
             best = key
     found = te.choose_threshold(y, s, max_false_alarms=budget, maximize=name)
-    if best is None:
-        assert math.isnan(found.threshold)
-        return
     assert found.exact
     assert found.value * (-1 if metric.direction == "higher" else 1) == pytest.approx(best[0])
     assert found.false_alarms == best[1]

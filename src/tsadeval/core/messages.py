@@ -24,6 +24,7 @@ IS_TURNED = "far worse than random scores; if the scores are low for anomalies, 
 _ADVICE = {
     Origin.BEST_OF_ONE: "no threshold tells anomalous from normal points",
     Origin.SCORES: "all scores are equal",
+    Origin.BUDGET: "no threshold that finds an event keeps the budget",
 }
 _CHOSEN = {
     Origin.BEST: "chosen with the labels for each metric, an upper bound",

@@ -32,7 +32,7 @@ class Choice(Result):
     Attributes
     ----------
     threshold : float
-        Alarm where `score > threshold`; NaN where no threshold keeps the budget.
+        Alarm where `score > threshold`: the highest score where no alarm is best; NaN where nothing has a value.
     value : float
         What was maximized, at that threshold.
     false_alarms, detected, events : int
@@ -68,10 +68,11 @@ class Choice(Result):
         limit = "any number of" if math.isinf(self.budget) else f"{self.budget:.6g}"
         allowed = f"the budget allows {limit} false alarms here"
         if math.isnan(self.threshold):
-            return [f"no threshold keeps the budget: {allowed}"]
+            return [f"{self.maximize} has no value at any threshold that keeps the budget: {allowed}"]
         searched = "all thresholds" if self.exact else f"{len(self.rows)} thresholds"
         found = f"{self.detected} of {self.events} events and {self.false_alarms} false alarms"
-        return [f"* threshold {self.threshold:.6g}: {found}; best of {searched}", allowed]
+        silent = " (no alarm)" * (self.detected == self.false_alarms == 0)
+        return [f"* threshold {self.threshold:.6g}{silent}: {found}; best of {searched}", allowed]
 
 
 CHECKS: dict[str, Check] = {
@@ -98,8 +99,9 @@ def choose_threshold(
     Chosen with the labels, so take it on a validation part and apply it to others with `threshold=choice.threshold`.
     A false alarm is a run of alarms that touches no event. Far down, alarm runs join, and an alarm everywhere is a
     single run that is not false; so a threshold keeps the budget only where all higher ones do as well, and where no
-    more than `max_time_in_alarm` of the normal points are alarmed. Of several best thresholds it is that of the fewest
-    false alarms, and then the highest, so that most of the budget may be left; `prefer="lowest"` spends it.
+    more than `max_time_in_alarm` of the normal points are alarmed. No alarm at all always keeps it. Of several best
+    thresholds it is that of the fewest false alarms, and then the highest, so that most of the budget may be left;
+    `prefer="lowest"` spends it.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def choose(
     """Choose as `choose_threshold` does, for checked data; `asked` is the budget as the caller wrote it."""
     warned = with_early(scoring, early)
     steps, v = event_steps(warned), judged_levels(warned)
-    v = v[v > _lowest(scoring, max_time_in_alarm)]
+    v = np.append(math.inf, v[v > _lowest(scoring, max_time_in_alarm)])  # first no alarm at all
     detected = at_least(steps.maxima, v)
     false = at_least(steps.false_up, v) - at_least(steps.false_down, v)
     at, exact = np.flatnonzero(np.maximum.accumulate(false) <= budget), True
@@ -180,7 +182,7 @@ def choose(
     chosen = _chosen(values, false, at, metric, prefer)
     rows = {
         i: {
-            "threshold": scoring.just_below(float(v[i])),
+            "threshold": scoring.just_below(float(v[i])) if i else scoring.high,
             "value": float(values[i]),
             "false_alarms": int(false[i]),
             "detected": int(detected[i]),
@@ -195,8 +197,6 @@ def choose(
 def _searched(metric: Metric, scoring: Scoring, v: Floats, allowed: Any) -> tuple[Floats, Any, bool]:
     """Compute values at some of the allowed thresholds, which ones, and whether the best of them all is among those."""
     values = np.full(len(v), math.nan)
-    if len(allowed) == 0:
-        return values, allowed, True
 
     def compute(at: Any) -> Any:
         new = at[np.isnan(values[at])]
@@ -348,13 +348,14 @@ class budget:
     """Alarm above the threshold that finds most events within a budget of false alarms, as `te.choose_threshold` does.
 
     `max_false_alarms` is a rate, "2/week", which needs `times=`, or a number of false alarm runs in the series. Chosen
-    with the labels of the series itself. Without events, and where no threshold keeps the budget, there is no alarm.
+    with the labels of the series itself; scores of 0 and 1 keep it, too. Without events, and where no other threshold
+    keeps the budget, there is no alarm.
 
     >>> str(budget("2/week")), str(budget(5, "lowest"))
     ('budget(2/week)', 'budget(5, lowest)')
     """
 
-    literal: ClassVar[bool] = False
+    literal: ClassVar[bool] = True
     uses_labels: ClassVar[bool] = True
     origin: ClassVar[Origin] = Origin.BUDGET
 
