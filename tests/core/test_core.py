@@ -7,10 +7,13 @@ import math
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 
@@ -367,6 +370,19 @@ def test_scores_that_would_tie_as_floats_are_refused(scores):
     with pytest.raises(InvalidInputError, match="subtract a common offset"):
         te.evaluate([1, 1, 0, 0], scores)
     assert te.metrics.auc_roc([1, 1, 0, 0], np.asarray(scores) - np.asarray(scores)[0]) == 0
+
+
+def test_decimals_of_arrow_and_polars_are_numbers():
+    words, labels = ["0.1", "0.9", "0.8", "0.2"], [0, 1, 1, 0]
+    exact = [Decimal(word) for word in words]
+    missing = [None, *exact[1:]]
+    expected = te.metrics.auc_roc(labels, [0.1, 0.9, 0.8, 0.2])
+    for column in (pa.array, pl.Series, lambda values: pa.chunked_array([values])):
+        assert te.metrics.auc_roc(labels, column(exact)) == expected
+        assert te.metrics.auc_roc(column([Decimal(label) for label in labels]), column(exact)) == expected
+        assert te.evaluate(labels, column(missing), "auc_roc", missing="skip")["auc_roc"] == expected
+        with pytest.raises(InvalidInputError, match="y_score has values beyond 2"):
+            te.metrics.auc_roc(labels, column([Decimal(2**53 + 1), *exact[1:]]))
 
 
 def test_large_scores_that_stay_apart_are_taken():

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import time
 from datetime import date, datetime, timedelta, timezone
 
 import numpy as np
@@ -42,6 +43,8 @@ FORMS = {
     "pandas zone": lambda ms: pd.DatetimeIndex(ms.astype("datetime64[ms]")).tz_localize("UTC").tz_convert("Asia/Tokyo"),
     "polars": lambda ms: pl.Series(ms.astype("datetime64[ms]")),
     "polars zone": lambda ms: pl.Series(ms.astype("datetime64[ms]")).dt.replace_time_zone("UTC"),
+    "arrow": lambda ms: pa.array(ms, pa.timestamp("ms")),
+    "arrow zone": lambda ms: pa.chunked_array([pa.array(ms, pa.timestamp("ms", tz="Asia/Tokyo"))]),
     "objects": lambda ms: [datetime(1970, 1, 1) + timedelta(milliseconds=int(v)) for v in ms],
     "objects with zone": lambda ms: [
         datetime(1970, 1, 1, 9, tzinfo=timezone(timedelta(hours=9))) + timedelta(milliseconds=int(v)) for v in ms
@@ -78,6 +81,9 @@ def test_stamps_of_every_kind_are_the_same_nanoseconds(form, data):
         (["2026-01-01", "01/02/2026"], "row 1 is '01/02/2026'.*ISO 8601"),
         (["2026-01-01", "2026-13-01"], "row 1 is '2026-13-01'"),
         (["2026-01-01", None], "row 1 is None"),
+        (["2026-01-01 00:00+99:99"], r"row 0 is '2026-01-01 00:00\+99:99'"),
+        (["2026-01-01 00:00+14:75"], r"row 0 is '2026-01-01 00:00\+14:75'"),
+        (pa.array([0], pa.timestamp("s", tz="+99:99")), r"no time zone '\+99:99': offsets are less than 24 hours"),
         (["2026-01-01", "2026-01-02T00:00Z"], "row 1 .* and row 0 .* same kind"),
         ([datetime(2026, 1, 1), pd.NaT], "row 1 is NaT"),
         (np.array(["0001-01-01", "2026-01-01"], "datetime64[D]"), "row 0 .*1677"),
@@ -176,6 +182,23 @@ def test_durations_as_people_say_them(seconds, text):
 def test_bad_durations(duration):
     with pytest.raises(InvalidParameterError, match="tolerance must be"):
         nanoseconds(duration, "tolerance")
+
+
+@pytest.mark.parametrize("form", ["{}", "{}s", "0.{}s", None])
+def test_durations_of_too_many_digits_are_refused_in_a_line(form):
+    """Python reads and writes no integer so long, and searching such a text for its unit took minutes."""
+    begin = time.perf_counter()
+    duration = 10**100_000 if form is None else form.format("1" * 100_000)
+    for call in (
+        lambda: nanoseconds(duration),
+        lambda: te.alarms([1], [0, 1, 2], hold=duration),
+        lambda: rate_of(f"1/{duration}" if isinstance(duration, str) else duration),
+        lambda: te.metrics.false_alarms([0, 1], [0, 1], per=duration if isinstance(duration, str) else [duration]),
+    ):
+        with pytest.raises(InvalidParameterError) as caught:
+            call()
+        assert len(str(caught.value)) < 500
+    assert time.perf_counter() - begin < 5
 
 
 @given(st.integers(0, 10**6), st.sampled_from(sorted(UNITS)))
@@ -282,6 +305,23 @@ def test_what_to_do_with_incidents_that_do_not_fit():
             te.labels([], MINUTES, **{option: "maybe"})
     with pytest.raises(InvalidParameterError, match="closed must be one of"):
         te.intervals([0, 1], [0, 1], closed="open")
+
+
+def test_stamps_of_arrow_keep_their_zone():
+    """As those of pandas and polars do: spans without a zone are refused beside them, others are laid on them."""
+    aware = pa.array(DATES.astype("datetime64[us]"), pa.timestamp("us", tz="Europe/Berlin"))
+    naive = [(DATES[1], DATES[2])]
+    for given in (aware, pl.from_arrow(aware), aware.to_pandas()):
+        assert te.times(given).zone == "Europe/Berlin"
+        with pytest.raises(InvalidInputError, match="start are dates, but times are dates with a time zone"):
+            te.labels(naive, given)
+        with pytest.raises(InvalidInputError, match="ignore, start are dates, but times are dates with a time zone"):
+            te.evaluate([0, 1, 0], [0.1, 0.9, 0.2], "f1", times=given, ignore=naive)
+        ends = {"start": aware[1:2], "stop": aware[2:3]}
+        for incidents in (ends, pa.table(ends), pl.from_arrow(pa.table(ends))):
+            assert te.labels(incidents, given).tolist() == [0, 1, 0]
+            with pytest.raises(InvalidInputError, match="dates with a time zone, but times are dates"):
+                te.labels(incidents, DATES)
 
 
 START, STOP = "2026-01-01 00:10:00", "2026-01-01 00:30:00"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,10 @@ def read_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
     try:
         array = np.asarray(given)
         words = array.dtype == object and array.ndim == 1 and any(isinstance(one, str) for one in array.flat)
-        if array.dtype == object and hasattr(given, "to_numpy") and not words:  # pandas' nullable types
+        if array.dtype == object and hasattr(given, "to_numpy") and not words:
             large = _has_large(array)
-            array = given.to_numpy(dtype=np.float64, na_value=np.nan)
+            nullable = hasattr(given, "isna")  # pandas has marks of its own for what is missing, others None
+            array = given.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else array.astype(np.float64)
     except Exception as error:
         first_line = str(error).partition("\n")[0]
         raise InvalidInputError(
@@ -41,7 +43,7 @@ def read_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
     if array.dtype.kind == "f" and "int" in kind:  # of Arrow and polars, where values are missing
         large = bool((np.abs(array) >= EXACT).any())
     if large:
-        raise rounded(name, "integers beyond 2^53 beside missing values")
+        raise rounded(name, "values beyond 2^53 that are no plain integers")
     return array
 
 
@@ -57,7 +59,7 @@ def numbers_with_gaps(values: Any, name: str, wanted: str) -> NDArray[Any]:
 
 
 def _has_large(objects: NDArray[Any]) -> bool:
-    return any(isinstance(one, (int, np.integer)) and abs(int(one)) > EXACT for one in objects.flat)
+    return any(isinstance(one, (int, np.integer, Decimal)) and abs(int(one)) > EXACT for one in objects.flat)
 
 
 def rounded(name: str, what: str) -> InvalidInputError:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.names import quoted
 from tsadeval.errors import InvalidParameterError
 
 SECOND = 1_000_000_000
@@ -31,6 +32,7 @@ _UNITS = {
 UNITS = {name: size for size, names in _UNITS.items() for name in names}
 
 _PART = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµ]+)\s*")
+_LONGEST = 100  # letters of a duration: longer ones take long to search, and Python refuses to read their digits
 _RATE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:/|\bper\b)\s*(.+?)\s*")
 
 
@@ -42,7 +44,7 @@ def unit_size(unit: str, name: str = "unit") -> int:
     """
     if not isinstance(unit, str) or unit not in UNITS:
         raise InvalidParameterError(
-            f"{name} must be a unit of time (ns, us, ms, s, min, h, day or week), but is {unit!r}"
+            f"{name} must be a unit of time (ns, us, ms, s, min, h, day or week), but is {quoted(unit)}"
         )
     return UNITS[unit]
 
@@ -57,11 +59,11 @@ def nanoseconds(duration: Any, name: str = "duration") -> int:
     if found is None:
         raise InvalidParameterError(
             f"{name} must be a duration such as '30min', '1h 30min', a timedelta or a number of seconds, "
-            f"but is {duration!r}"
+            f"but is {quoted(duration)}"
         )
     if not 0 <= found < 2**63:
         what = "negative" if found < 0 else "longer than 292 years"
-        raise InvalidParameterError(f"{name} must be between 0 and 292 years, but {duration!r} is {what}")
+        raise InvalidParameterError(f"{name} must be between 0 and 292 years, but {quoted(duration)} is {what}")
     return found
 
 
@@ -80,6 +82,8 @@ def span_size(span: Any) -> int | None:
 def read_duration(value: Any) -> int | None:
     """Nanoseconds, or None where the value is no duration."""
     if isinstance(value, str):
+        if len(value) > _LONGEST:
+            return None
         parts = list(_PART.finditer(value))
         whole = bool(parts) and "".join(part.group() for part in parts) == value
         if not whole or any(part.group(2) not in UNITS for part in parts):
@@ -93,9 +97,11 @@ def read_duration(value: Any) -> int | None:
     if isinstance(value, timedelta):
         exact = getattr(value, "value", None)  # pandas' Timedelta counts nanoseconds, the base class microseconds
         return int(exact) if exact is not None else timedelta_size(value)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
-    return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
+    if isinstance(value, Integral):
+        return int(value) * SECOND
+    return round(float(value) * SECOND) if math.isfinite(value) else None
 
 
 def duration_text(size: int) -> str:
@@ -134,5 +140,5 @@ def rate_of(text: Any, name: str = "rate") -> float:
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
     per = span_size(match.group(2)) if match else None
     if match is None or per is None:
-        raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {text!r}")
+        raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {quoted(text)}")
     return float(match.group(1)) / per

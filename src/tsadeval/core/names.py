@@ -270,6 +270,18 @@ def printable(text: Any) -> str:
     return escaped(f"{shown[:_LONGEST]}..." if len(shown) > _LONGEST else shown)
 
 
+def quoted(value: Any) -> str:
+    """Return how Python writes a value, made printable in the same way.
+
+    >>> quoted("1h"), quoted(10**9999)
+    ("'1h'", 'an integer of too many digits')
+    """
+    try:
+        return printable(repr(value))
+    except ValueError:  # longer than Python turns into text
+        return "an integer of too many digits"
+
+
 def escaped(text: str) -> str:
     """Escape the same in full."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

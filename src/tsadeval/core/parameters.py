@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.durations import span_size
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import did_you_mean, quoted
 from tsadeval.errors import InvalidParameterError
 
 
@@ -121,7 +121,7 @@ def check_parameters(owner: str, checks: Mapping[str, Check], given: Mapping[str
     """Refuse the first given option that its check does not accept."""
     for name, value in given.items():
         if name in checks and not checks[name].accepts(value):
-            raise InvalidParameterError(f"{owner}: {name} must be {checks[name]}, but is {value!r}")
+            raise InvalidParameterError(f"{owner}: {name} must be {checks[name]}, but is {quoted(value)}")
 
 
 def options_of(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:

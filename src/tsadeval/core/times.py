@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tsadeval._optional import require
 from tsadeval.core.durations import SECOND, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
+from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
@@ -26,9 +27,10 @@ Kind = Literal["dates", "dates with a time zone", "numbers"]
 # Day, clock, fraction of a second and zone, with or without signs between the digits (ISO 8601). A day without a clock
 # needs them: eight digits are as well a number.
 _DATE = re.compile(
-    r"(\d{4}-\d\d-\d\d|\d{8}(?=T))(?:[T ](\d\d:?\d\d(?::?\d\d(?:\.(\d{1,9}))?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?",
+    r"(\d{4}-\d\d-\d\d|\d{8}(?=T))(?:[T ](\d\d:?\d\d(?::?\d\d(?:\.(\d{1,9}))?)?)\s*(Z|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
+_OFFSET = re.compile(r"[+-](\d\d):?(\d\d)$", re.ASCII)
 # A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
 LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
@@ -170,7 +172,7 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     else:
         size = unit_size(unit)
         stamps, kind, given = _stamps(values, size, name)
-        found = Times(stamps, kind, given, size, zone_of(getattr(values, "dtype", None)))
+        found = Times(stamps, kind, given, size, zone_of(type_of(values)))
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
     if n is not None and len(found) != n:
@@ -182,9 +184,18 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     return found
 
 
+def type_of(values: Any) -> Any:
+    """Return the type of the values of a column, which arrays of Arrow do not call dtype; None where it has none."""
+    return getattr(values, "dtype", getattr(values, "type", None))
+
+
 def zone_of(dtype: Any) -> str:
     """Return the time zone that a type of pandas, polars or Arrow names, "" for none."""
-    return str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
+    zone = str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
+    offset = _OFFSET.search(zone)
+    if offset is not None and (offset[1] > "23" or offset[2] > "59"):
+        raise InvalidInputError(f"there is no time zone {printable(zone)!r}: offsets are less than 24 hours")
+    return zone
 
 
 def _check_order(found: Times, name: str) -> None:
@@ -236,7 +247,7 @@ def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
 
 def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any]]:
     """Nanoseconds, what kind of stamps they are, and the array as given."""
-    dtype = getattr(values, "dtype", None)
+    dtype = type_of(values)
     try:
         # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
         kind = f"datetime64[{getattr(dtype, 'unit', 'ns')}]" if hasattr(dtype, "tz") else None

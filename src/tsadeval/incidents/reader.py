@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tsadeval.core.events import Events
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, is_number, printable
+from tsadeval.core.times import type_of
 from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, hint, warn
 from tsadeval.tables.columns import python_values
 from tsadeval.tables.reading import read_table
@@ -77,7 +78,7 @@ def _read_table(source: Any, columns: tuple[str, str] | None, name: str) -> Inci
     """Read all intervals of a file, data frame or mapping of columns; columns of a text file stay text ("01")."""
     if isinstance(source, Mapping):
         some = {str(c): v for c, v in source.items() if isinstance(v, Iterable) and not isinstance(v, str)}
-        source = {c: v if hasattr(v, "dtype") else list(v) for c, v in some.items()}
+        source = {c: list(v) if type_of(v) is None else v for c, v in some.items()}
     table = read_table(source, text=None, empty=True)
     name = table.source if isinstance(source, (str, Path)) else name
     ends = _ends(table.columns, columns, name)
