@@ -167,7 +167,7 @@ def test_scores_that_are_no_numbers_are_refused(files, what, kind):
             return [what] * len(X)
 
     (line,) = te.detect(files[0], Odd(), "auc_roc").failures()
-    assert f"Odd must hold numbers, but has dtype {kind}" in line
+    assert f"expected one number for each point, but got list of {kind}" in line
 
 
 def test_why_a_value_is_undefined_is_said(tmp_path):
