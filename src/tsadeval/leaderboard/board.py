@@ -158,6 +158,15 @@ def _scoring(
     return scoring, facts
 
 
+def unusable(found: Any) -> list[str]:
+    """Say which score files of submissions cannot be used, or made a metric fail, a line for each reason."""
+    compute = require("pyarrow.compute", extra="all")
+    failed = compute.is_in(found["status"], require("pyarrow", extra="all").array(["missing", "error"]))
+    rows = found.filter(compute.and_(failed, compute.equal(found["kind"], SUBMISSION))).to_pylist()
+    lines = (f"{row['detector']}, series {printable(row['series'])}: {row['message']}" for row in rows)
+    return list(dict.fromkeys(lines))  # one for all metrics
+
+
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.
 
 
