@@ -8,6 +8,7 @@ TsadevalError
 ├── StoreError (OSError)                results cannot be written: the disk is full, or the folder read-only
 └── UndefinedError                      raised inside a metric; callers of the public functions never see it
 UndefinedMetricWarning (UserWarning)    what they see instead, with NaN as the value
+FailedMetricWarning (UserWarning)       a metric or rule raised on some scorings of several; NaN is the value there
 ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all, or alarmed everywhere
 """
 
@@ -15,11 +16,14 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 __all__ = [
+    "FailedMetricWarning",
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",
@@ -74,6 +78,10 @@ class UndefinedMetricWarning(UserWarning):
     """The metric has no meaning on this input, so its value is NaN."""
 
 
+class FailedMetricWarning(UserWarning):
+    """A metric or rule raised on some of several scorings: it is NaN there, and the other values stand."""
+
+
 class InputWarning(UserWarning):
     """Data can be read in two ways, and one of them was taken."""
 
@@ -100,6 +108,23 @@ def for_command_line() -> Iterator[None]:
     finally:
         if before is None:
             del os.environ[_COMMAND_LINE]
+
+
+def describe_error(error: Exception) -> str:
+    """Return what an exception is and, unless its message is for users, where it was raised."""
+    where = ""
+    if not isinstance(error, TsadevalError) and (frames := traceback.extract_tb(error.__traceback__)):
+        where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})"
+    return f"{type(error).__name__}: {error}{where}"
+
+
+@contextmanager
+def without_exit(name: str) -> Iterator[None]:
+    """Make an error of a user's code that ends the program: other values, and the exit code, are not its own."""
+    try:
+        yield
+    except SystemExit as error:
+        raise InvalidParameterError(f"{name} called sys.exit({'' if error.code is None else error.code!r})") from error
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -51,7 +51,7 @@ def test_warnings_reach_the_caller():
         warnings.warn("mine", stacklevel=1)
         return 0.5
 
-    with pytest.raises(UserWarning, match="mine"):  # warnings are errors in these tests
+    with pytest.raises(InvalidInputError, match="UserWarning: mine"):  # warnings are errors in these tests
         te.evaluate_many(series(2), noisy, n_jobs=2)
 
 

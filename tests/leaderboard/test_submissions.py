@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import boards
+import commands
 from tsadeval.errors import InvalidInputError
 from tsadeval.leaderboard.site import build_site
 from tsadeval.leaderboard.submissions import check_submission, labels_digest, read_board
@@ -27,6 +28,20 @@ def test_a_submission_that_cannot_be_read_is_left_out(tmp_path):
     assert problem.startswith("broken: ")
     assert "about.toml: no such file" in problem
     assert "broken" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
+
+
+def test_score_files_that_cannot_be_used_are_named_by_every_build(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc", "f1"])
+    (board / "submissions/d0/scores/a/0.npz").write_bytes(b"no zip")
+    boards.write(board / "submissions/d2/scores/a/1.npz", score=np.zeros(3))
+    for _ in range(2):  # the second finds it in the store
+        done = commands.run("leaderboard", "build", board, "-o", tmp_path / "site")
+        assert done.returncode == 1
+        first, second = [line for line in done.stderr.splitlines() if "left out" in line]
+        assert "left out: good, series a/0: " in first
+        assert "left out: poor, series a/1: " in second
+        assert "3 scores, but the series has 400 points" in second
+    assert "3 scores, but the series" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
 
 
 def test_a_good_submission_has_nothing_to_correct(board):

@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
+from warnings import WarningMessage
 
 import typer
 
@@ -15,7 +16,7 @@ from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import FailedMetricWarning, InvalidInputError
 from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
 
@@ -42,7 +43,7 @@ def compare(
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
-    with on_cluster(work.dask), say_warnings():
+    with on_cluster(work.dask), say_warnings() as said:
         found = compare_scores(scores, metrics=chosen, threshold=threshold, n_jobs=work.jobs)
         say(scores.notes)
         parts: list[Result] = []
@@ -53,8 +54,7 @@ def compare(
     latex = format is Format.latex
     values = found.to_latex(layout=layout, caption=caption, notes=notes) if latex else show(found, format)
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts)]))
-    if scores.left_out_lines():  # a script must be able to tell that values are missing
-        raise typer.Exit(1)
+    _exit_where_values_lack(scores, said)
 
 
 @with_options
@@ -69,7 +69,7 @@ def report(
     if output.is_dir():
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     chosen = select_metrics(names_of(metrics) or "recommended")
-    with say_warnings():
+    with say_warnings() as said:
         page = write_report(
             scores,
             output,
@@ -80,5 +80,10 @@ def report(
         )
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)
-    if scores.left_out_lines():  # a script must be able to tell that values are missing
+    _exit_where_values_lack(scores, said)
+
+
+def _exit_where_values_lack(scores: Scores, said: list[WarningMessage]) -> None:
+    """Exit with code 1 where scorings were left out or metrics failed: a script must be able to tell."""
+    if scores.left_out_lines() or any(issubclass(one.category, FailedMetricWarning) for one in said):
         raise typer.Exit(1)

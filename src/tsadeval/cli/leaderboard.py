@@ -23,7 +23,7 @@ def build(
     ] = None,
     jobs: Jobs = None,
 ) -> None:
-    """Compute what is new and write the site; exit code 1 where a submission was left out."""
+    """Compute what is new and write the site; exit code 1 where a submission or a score file was left out."""
     from tsadeval.leaderboard.site import build_site  # the other commands start sooner without it
 
     board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)

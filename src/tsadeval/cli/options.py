@@ -185,12 +185,12 @@ def say(lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def say_warnings() -> Iterator[None]:
-    """Say each warning once, in a line of its own."""
+def say_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Say each warning once, in a line of its own; yields the list of them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            yield
+            yield caught
         finally:
             say(dict.fromkeys(str(warning.message) for warning in caught))
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import tsadeval
 from tsadeval.cli.options import say
 from tsadeval.core.facts import grouped
-from tsadeval.core.messages import are, by_reason, label_notes
+from tsadeval.core.messages import are, by_reason, label_notes, named
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Grid, Result, ResultTable, Row, plain
@@ -84,22 +84,22 @@ def has_values(results: Results) -> bool:
     return not values or not all(math.isnan(value) for value in values)
 
 
-def undefined(results: Results) -> list[str]:
-    """Return a line for each reason why metrics have no value: which metrics, and in how many scorings."""
+def without_value(results: Results, status: str) -> list[str]:
+    """Return a line for each reason why metrics are undefined or failed: which metrics, and in how many scorings."""
     lacking = [
         (row["message"], row["metric"], name_of(place))
         for place, found in results
         for row in found.rows
-        if row.get("status") == "undefined" and row["message"]
+        if row.get("status") == status and row["message"]
     ]
     lines = []
     for reason, metrics, places in by_reason(lacking):
-        what = are(metrics)
         if places[1:]:
             first = "; ".join([*places[:2], *["..."] * (len(places) > 2)])  # names have commas inside
-            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first}): {reason}")
+            lines.append(f"{are(metrics)} NaN in {len(places)} of {len(results)} scorings ({first}): {reason}")
         else:
-            lines.append(f"{places[0]}: {what} undefined, so NaN: {reason}")
+            what = f"{are(metrics)} undefined" if status == "undefined" else f"{named(metrics)} failed"
+            lines.append(f"{places[0]}: {what}, so NaN: {reason}")
     return lines
 
 

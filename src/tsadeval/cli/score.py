@@ -27,9 +27,9 @@ from tsadeval.cli.output import (
     show,
     shown,
     tell_failures,
-    undefined,
+    without_value,
 )
-from tsadeval.core.facts import Reason, grouped, odd_alarms
+from tsadeval.core.facts import Reason, grouped, odd_alarms, points_of
 from tsadeval.core.messages import named, warn_of_alarms
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
@@ -37,7 +37,7 @@ from tsadeval.core.parallel import on_cluster
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.events import events as event_table
-from tsadeval.evaluation.single import Evaluation, evaluate
+from tsadeval.evaluation.single import Evaluation, add_baselines, rows_of_scoring
 from tsadeval.experiments.file_scores import FileScores
 from tsadeval.experiments.score_files import score_files
 from tsadeval.scores.scored import LeftOut
@@ -98,14 +98,15 @@ def score(
         say([*scores.said(), *causes(lost)])
         values = [(name_of(place), found) for place, found in results if isinstance(found, Evaluation)]
         warn_of_alarms({name: odd_alarms(found.rows, found.points["points"]) for name, found in values})
-    say(undefined(results))
+    failed = without_value(results, "error")
+    say([*failed, *without_value(results, "undefined")])
     if lost and results:
         say([f"{len(lost)} could not be evaluated, {len(results)} could"])
     if results:
         typer.echo(shown(results, format, chosen))
     if store is not None:
         say([f"all rows are in {store}"])
-    if lost:  # a script must be able to tell that values are missing
+    if lost or failed:  # a script must be able to tell that values are missing
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
         say(["no metric has a value: see the lines above"])
@@ -135,9 +136,18 @@ def _judge_here(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
             if events:
-                found: Any = event_table(*series, threshold=of_events, incidents=given.incidents, **setting)
+                try:
+                    found: Any = event_table(*series, threshold=of_events, incidents=given.incidents, **setting)
+                except InvalidInputError as error:  # the rule cannot take these scores
+                    lost.append(given.left_out(str(error)))
+                    continue
             else:
-                found = evaluate(*series, metrics, threshold=rule, baseline=True, **setting)
+                rows = rows_of_scoring(one.scoring, metrics, rule)
+                add_baselines(rows, one.scoring, metrics, rule)
+                found = Evaluation(rows, points=points_of(one.scoring))
+                if all(row["status"] == "error" for row in rows):
+                    lost.append(given.left_out(rows[0]["message"]))
+                    continue
         results.append((place_of(given.place, given.keys, given.column), found))
     return results, lost
 

@@ -1,4 +1,4 @@
-"""Sentences made from facts in rows and settings: notes under results, remarks on comparisons, warnings."""
+"""Sentences made from facts: notes, warnings, which detectors lack series or win without skill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean, grouped
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Missing
-from tsadeval.errors import ThresholdWarning, hint, warn, warn_undefined
+from tsadeval.errors import FailedMetricWarning, InvalidInputError, ThresholdWarning, hint, warn, warn_undefined
 
 # By series and detector what is odd about the alarms there.
 Odd = Mapping[tuple[str, str], OddAlarms | None]
@@ -107,22 +107,47 @@ def by_reason(lacking: Iterable[tuple[str, str, str]]) -> list[tuple[str, list[s
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
-    """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
+    """Warn once for each reason why metrics have no value; rows may name a series, and a detector.
+
+    Where all of them failed, that is an error.
+    """
     rows = list(rows)
+    failed = failed_lines(rows)
+    if failed and all(row["status"] in ("error", "missing") for row in rows):
+        raise InvalidInputError(f"no metric has a value: {'; '.join(failed)}")
+    for line in failed:
+        warn(line, FailedMetricWarning)
+    rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
+    for message, metrics, places in _without_value(rows, "undefined"):
+        warn_undefined(", ".join(metrics), message + rest, on=named(places))
+
+
+def failed_lines(rows: Sequence[Row]) -> list[str]:
+    """Say which metrics raised, or their rule did, on which series and of which detectors.
+
+    >>> failed_lines([{"metric": "f1", "series": "a", "status": "error", "message": "OSError: gone"}])
+    ['f1 failed on a, so NaN: OSError: gone']
+    """
+    lines = []
+    for message, metrics, places in _without_value(rows, "error"):
+        lines.append(f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}")
+    return lines
+
+
+def _without_value(rows: Sequence[Row], status: str) -> list[tuple[str, list[str], list[str]]]:
+    """Put together for each reason the metrics without a value, and the series and detectors where that is so."""
     # Who was evaluated by a metric on a series, and who has no value there for a reason.
     evaluated = grouped(((row.get("series", ""), row["metric"]), row.get("detector", "")) for row in rows)
     causes = grouped(
         ((row["message"], row["metric"], row.get("series", "")), row.get("detector", ""))
         for row in rows
-        if row["message"] is not None and row["status"] != "missing"
+        if row["message"] is not None and row["status"] == status
     )
     lacking = []
     for (message, metric, series), who in causes.items():
         some = "" if set(who) == set(evaluated[series, metric]) else ", ".join(sorted(set(who)))
         lacking.append((message, metric, f"{series} ({some})" if series and some else series or some))
-    rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
-    for message, metrics, places in by_reason(lacking):
-        warn_undefined(", ".join(metrics), message + rest, on=named(list(filter(None, places))))
+    return [(message, metrics, list(filter(None, places))) for message, metrics, places in by_reason(lacking)]
 
 
 def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
@@ -161,7 +186,9 @@ def comparison_remarks(
     if without:
         how = "left out" if missing in ("skip", "ignore") else "taken as lower than all others"
         notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
-    return notes + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
+    return (
+        notes + failed_lines(rows) + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
+    )
 
 
 def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> list[str]:

@@ -19,7 +19,7 @@ from tsadeval.core.facts import Fact, Origin, Reason
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.names import Registry, did_you_mean, format_call, parse_call
 from tsadeval.core.parameters import Check, check_parameters, recall_weight
-from tsadeval.errors import InvalidParameterError, UndefinedError, hint
+from tsadeval.errors import InvalidParameterError, UndefinedError, describe_error, hint, without_exit
 
 Kind = Literal["scores", "predictions"]
 Kept = Literal["points", "runs", "moments", "order", "zones"]
@@ -177,7 +177,8 @@ class Metric:
         def compute(data: Scoring | Prediction) -> float:
             # Copies: the function may change its arrays, and ours are the caller's own memory.
             second = data.scores.copy() if isinstance(data, Scoring) else data.alarms.mask.astype("int64")
-            value = function(data.truth.mask.astype("int64"), second)
+            with without_exit(f"metric {name}"):
+                value = function(data.truth.mask.astype("int64"), second)
             try:
                 return float(value)
             except (TypeError, ValueError):
@@ -263,7 +264,8 @@ class Metric:
         elsewhere = scoring.setting.fit is not None and getattr(rule, "fitted", False)
         if scoring.zero_one is not None and not (rule.literal or elsewhere):
             return Decision(scoring.zero_one, BINARY, origin=Origin.SCORES)
-        return rule.decide(scoring, self)
+        with without_exit(f"threshold rule {rule}"):
+            return rule.decide(scoring, self)
 
     def judges(self, data: D) -> D:
         """Return the data as this metric sees it, with or without the points that are not judged.
@@ -297,6 +299,13 @@ class Metric:
         start = time.perf_counter()
         value = float(self.pool(scoring.pieces, **self.options))
         return Outcome(value, "ok", seconds=time.perf_counter() - start)
+
+    def attempt(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
+        """Return the outcome on one scoring of several: what the metric or the rule raises is its status."""
+        try:
+            return self.run(scoring, rule, fresh=fresh)
+        except Exception as error:
+            return Outcome(math.nan, "error", describe_error(error))
 
     def run(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
         """Return the outcome on one scoring; a user's function may raise whatever it raises.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from tsadeval.core.inputs import Scoring
@@ -16,7 +14,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.engine.cells import Chunk, Working, group_cells, versions
 from tsadeval.engine.fingerprints import fingerprint
-from tsadeval.errors import InvalidParameterError, TsadevalError
+from tsadeval.errors import InvalidParameterError, TsadevalError, describe_error
 from tsadeval.thresholds.rules import fixed, parse_rule
 
 NO_RULE: Rule = fixed(0.0)  # of a metric of scores: it is not asked
@@ -76,7 +74,8 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
         try:
             scoring, facts = make()
         except Exception as error:  # a user's detector, task or adversary may raise whatever it raises
-            scoring, facts = None, error_row(error)
+            lost = {"value": math.nan, "seconds": math.nan, "status": "error"}
+            scoring, facts = None, {**lost, "message": describe_error(error)}
         facts = {**facts, "versions": versions()}
         if scoring is None:
             yield from ({**cell._asdict(), **facts} for cell in cells)
@@ -90,21 +89,9 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule, timed: bool) -> Row:
     """Return the value of a metric, or the error it raised; `seconds` is its public call alone, without the rule."""
-    try:
-        outcome = metric.run(scoring, rule, fresh=timed)._asdict()
-    except Exception as error:
-        return error_row(error)
+    outcome = metric.attempt(scoring, rule, fresh=timed)._asdict()
     outcome["used"] = outcome.pop("rule")  # the cell has the one that was asked for
     return outcome if timed else {**outcome, "seconds": math.nan}
-
-
-def error_row(error: Exception) -> Row:
-    """Make the row of an exception: what it is and, unless its message is for users, where it was raised."""
-    where = ""
-    if not isinstance(error, TsadevalError) and (frames := traceback.extract_tb(error.__traceback__)):
-        where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})"
-    message = f"{type(error).__name__}: {error}{where}"
-    return {"value": math.nan, "seconds": math.nan, "status": "error", "message": message}
 
 
 def record_of_metric(metric: Metric) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.errors import InvalidInputError
 from tsadeval.thresholds.rules import fixed
 
 
@@ -29,7 +30,7 @@ def random_values(
     for row in values if drawn else ():
         # One shuffle serves all metrics, so they share its sorts and sweeps.
         shuffled = _shuffled(scoring, rng)
-        row[:] = [metrics[i].run(shuffled, rule).value for i in drawn]
+        row[:] = [metrics[i].attempt(shuffled, rule).value for i in drawn]
     return [(known[i], 0.0) if i in known else _mean_and_error(values[:, drawn.index(i)]) for i in range(len(metrics))]
 
 
@@ -49,7 +50,10 @@ def _shuffled(scoring: Scoring, rng: np.random.Generator) -> Scoring:
 def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
     if metric.chance is None:
         return None
-    decision = metric.decide(scoring, rule)
+    try:
+        decision = metric.decide(scoring, rule)
+    except InvalidInputError:  # the metric has no value on the scores as they are, either
+        return math.nan
     # The formulas keep the number of alarms, which only some rules do when scores are shuffled: best thresholds become
     # others, and alarms that have to last do so no more.
     ruled = decision is not None and decision.origin not in (Origin.GIVEN, Origin.SCORES)
@@ -72,4 +76,4 @@ def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
     """For each metric its value when the labels themselves are the scores, and so the alarms."""
     setting = replace(scoring.setting, unknown=None)
     truth = replace(Scoring.of(scoring.truth.labels, scoring.truth.mask), setting=setting)
-    return [metric.run(truth, fixed(0.5)).value for metric in metrics]
+    return [metric.attempt(truth, fixed(0.5)).value for metric in metrics]

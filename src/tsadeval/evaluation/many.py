@@ -15,7 +15,7 @@ import numpy as np
 from tsadeval.core.arrays import refuse_rounded
 from tsadeval.core.facts import finite_mean, grouped, odd_alarms
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.messages import label_notes, warn_of_alarms, warn_of_undefined
+from tsadeval.core.messages import failed_lines, label_notes, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.parameters import Span
@@ -71,7 +71,7 @@ class SeriesEvaluation(MappingResult):
         return [["series", *self.macro], *body, ["macro", *self.macro.values()]]
 
     def _notes(self) -> list[str]:
-        return [*label_notes(self.rows), *self._about]
+        return [*label_notes(self.rows), *failed_lines(self.rows), *self._about]
 
 
 # The properties of metrics whose value on the points of all series together has a meaning: see `evaluate_many`.
@@ -106,7 +106,11 @@ class Pool:
             own = replace(scoring, truth=truth, raw=scoring.raw.copy(), given=None, setting=Setting(ignored=ignored))
             self._scorings.append(own)
         if self._of_alarms:
-            decision = self._of_alarms[0].decide(scoring, self._rule)
+            try:
+                decision = self._of_alarms[0].decide(scoring, self._rule)
+            except Exception:  # which the rows of the series tell; of the other series alone it would be another value
+                self._of_alarms = []
+                return
             assert decision is not None  # a metric of alarms has them
             setting = Setting(ignored=ignored, weights=scoring.setting.shares)  # no more than is needed
             self._predictions.append(Prediction(truth, decision.prediction.alarms, setting))

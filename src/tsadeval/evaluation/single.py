@@ -74,8 +74,17 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 
 def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
-    """Return a row for each metric of one scoring."""
-    return [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
+    """Return a row for each metric of one scoring of several; those that fail have a row without a value."""
+    return [row_of(metric, metric.attempt(scoring, rule), scoring) for metric in metrics]
+
+
+def add_baselines(
+    rows: list[Row], scoring: Scoring, metrics: Sequence[Metric], rule: Rule, draws: int = 20, random_state: int = 0
+) -> None:
+    """Add to the row of each metric what an uninformative and a perfect detector would get."""
+    by_chance = random_values(metrics, scoring, rule, draws, random_state)
+    for row, (random, error), perfect in zip(rows, by_chance, perfect_values(metrics, scoring), strict=True):
+        row |= {"random": random, "random_error": error, "perfect": perfect}
 
 
 def evaluate(
@@ -160,12 +169,9 @@ def evaluate(
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
-    rows = rows_of_scoring(scoring, chosen, rule)
+    rows = [row_of(metric, metric.run(scoring, rule), scoring) for metric in chosen]
     if baseline:
-        by_chance = random_values(chosen, scoring, rule, draws, random_state)
-        at_best = perfect_values(chosen, scoring)
-        for row, (random, error), perfect in zip(rows, by_chance, at_best, strict=True):
-            row |= {"random": random, "random_error": error, "perfect": perfect}
+        add_baselines(rows, scoring, chosen, rule, draws, random_state)
     warn_of_undefined(rows)
     warn_of_alarms({"": odd_alarms(rows, scoring.n)})
     return Evaluation(rows, points=points_of(scoring))

@@ -1,4 +1,4 @@
-"""Values of a leaderboard from its store; its standings, the gameability and agreement of its metrics."""
+"""Values and standings of a leaderboard, from its store and the last build; gameability and agreement of metrics."""
 
 from __future__ import annotations
 
@@ -156,6 +156,15 @@ def _scoring(
     if cell.kind == SUBMISSION:
         _refuse_changed(files[cell.detector], cell.scores)
     return scoring, facts
+
+
+def unusable(found: Any) -> list[str]:
+    """Say which score files of submissions cannot be used, or made a metric fail, a line for each reason."""
+    compute = require("pyarrow.compute", extra="all")
+    failed = compute.is_in(found["status"], require("pyarrow", extra="all").array(["missing", "error"]))
+    rows = found.filter(compute.and_(failed, compute.equal(found["kind"], SUBMISSION))).to_pylist()
+    lines = (f"{row['detector']}, series {printable(row['series'])}: {row['message']}" for row in rows)
+    return list(dict.fromkeys(lines))  # one for all metrics
 
 
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.

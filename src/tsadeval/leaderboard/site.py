@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -29,6 +30,7 @@ from tsadeval.leaderboard.board import (
     metric_facts,
     places,
     rank_all,
+    unusable,
 )
 from tsadeval.leaderboard.submissions import GAPS, Board, read_board
 from tsadeval.rankeval import read
@@ -67,11 +69,12 @@ def build_site(
     Returns
     -------
     Board
-        What was read; `problems` names the submissions that were left out.
+        What was read; `problems` names the submissions and score files that were left out.
     """
     board, output = read_board(folder), Path(output)
     values = compute_values(board, output / "values", n_jobs=n_jobs, progress=progress)
     table = Table.of(board, values)
+    board = replace(board, problems=(*board.problems, *unusable(values)))
     ranked = rank_all(table, output / "values" / "standings")
     written = set()
     for name, content in _Site(board, table, values, ranked, [_board_of_metrics(one) for one in rankeval]).files():

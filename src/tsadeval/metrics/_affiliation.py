@@ -1,4 +1,4 @@
-"""Affiliation: how near alarms are to events, compared with random times, event by event.
+"""Affiliation: how near alarms are to events, in the zone of each, compared with random times.
 
 A point i stands for the time [i, i + 1). The zone of an event is the time nearer to it than to any other event,
 so each predicted time is judged by one event only. In the zone E of the event J, with U a random time of E:

@@ -1,4 +1,4 @@
-"""Detection quality evaluation (DQE): every event is judged by itself, in the part of the series around it.
+"""Detection quality evaluation (DQE): every event by itself, with zones near to and far from it.
 
 The definition is in the documentation of `dqe`.
 """

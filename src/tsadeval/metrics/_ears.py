@@ -1,4 +1,4 @@
-"""EARS, the event alarm-rarity skill: how rarely false alarms reach the level at which each event is seen.
+"""EARS, the event alarm-rarity skill: how rarely false alarms reach each event's level; its table of events.
 
 With D twice the median length of the events (`tolerance`), e the `floor` and a the exponent `earliness`:
 

@@ -27,8 +27,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric, Metrics, find_metric, select_metrics
-from tsadeval.engine.compute import error_row
-from tsadeval.errors import UndefinedMetricWarning, UnknownNameError
+from tsadeval.errors import UndefinedMetricWarning, UnknownNameError, describe_error
 
 SMALL = 6  # points of the longest cases of which all are tried
 LONG = 24  # points of random cases
@@ -270,7 +269,7 @@ class _Values:
                 except Exception as error:  # a user's function may raise whatever it raises
                     self._known[case] = math.nan
                     second = f"{'scores' if of_scores else 'alarms'} {_written(case[1])}"
-                    self.raised[case] = f"{error_row(error)['message']}, on labels {_written(case[0])} and {second}"
+                    self.raised[case] = f"{describe_error(error)}, on labels {_written(case[0])} and {second}"
         return self._known[case]
 
 

@@ -1,4 +1,4 @@
-"""Ranking quality: how well a metric's values order models whose order is known.
+"""Ranking quality (Spearman, Kendall, ties): how well a metric's values order models whose order is known.
 
 Ties get average ranks, Kendall is tau-b, and the tied pairs are counted. A metric that gives all models the same value
 orders nothing: its Spearman and Kendall are 0. `ties="published"` is there for comparison only: it leaves ties to an

@@ -132,7 +132,10 @@ def threshold_of(scoring: Scoring, rule: Rule) -> tuple[float, bool]:
 
     And whether its alarms are the scores above it: hysteresis, or alarms that have to last, are more than that.
     """
-    decision = METRICS["f1"].decide(scoring, rule)
+    try:
+        decision = METRICS["f1"].decide(scoring, rule)
+    except Exception:  # which the rows of the metrics tell
+        return scoring.high, True
     if decision is not None and decision.threshold is not None and math.isfinite(decision.threshold):
         threshold = decision.threshold
     elif decision is not None and decision.undefined is not None:

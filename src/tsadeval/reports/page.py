@@ -118,7 +118,7 @@ class Page:
         self._known = {
             (row["series"], row["detector"], row["metric"]): row
             for row in compared.rows
-            if row["status"] in ("ok", "undefined") and not row.get("seed")
+            if row["status"] in ("ok", "undefined", "error") and not row.get("seed")
         }
         lines = sum(one.labels.n * (len(one.detectors) + len(one.values)) for one in series)
         points = sum(one.labels.n * len(one.detectors) for one in series)
@@ -163,7 +163,7 @@ class Page:
         for name, judged in one.detectors.items():
             keys = [(one.name, name, str(metric)) for metric in self._metrics]
             rows = [self._known[key] for key in keys if key in self._known]
-            if len(rows) < len(keys):  # an error there, or scores of another seed
+            if len(rows) < len(keys):  # scores of another seed
                 rows = rows_of_scoring(judged.scoring, self._metrics, self._rule)
             data["detectors"][name] = self._detector(one, judged, rows)
             self.odd[one.name, name] = odd_alarms(rows, judged.scoring.n)

@@ -14,12 +14,12 @@ import numpy as np
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.core.facts import OF_LABELS, rule_facts
-from tsadeval.core.messages import fewer_series, named, odd_remarks
+from tsadeval.core.messages import failed_lines, fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import FailedMetricWarning, InvalidParameterError, warn
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, SeriesView
 from tsadeval.scores.options import Reading
@@ -110,10 +110,13 @@ def report(
     detectors = {name: name for name in page.data["detectors"]}
     odd = odd_remarks(page.odd, detectors, [{"series": one.name} for one in series])
     about = [*notes, *found.notes, *_notes(found, series, compared)]
-    about += [f"{text}." for text in _lacking(compared)] + [f"{text[:1].upper()}{text[1:]}." for text in odd]
+    failed = failed_lines(compared.rows)
+    about += [f"{text}." for text in failed + _lacking(compared)] + [f"{text[:1].upper()}{text[1:]}." for text in odd]
     text = _render(page, rule, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
+    for line in failed:
+        warn(line, FailedMetricWarning)
     return path
 
 
