@@ -1,4 +1,4 @@
-"""Events: maximal runs of one label, half-open, sorted and disjoint (runs of both: core/inputs, of a stream: streams)."""
+"""Events: runs of one label, half-open, sorted and disjoint (runs of both: core/inputs; of a stream: streams)."""
 
 from __future__ import annotations
 
