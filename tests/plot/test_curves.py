@@ -89,7 +89,7 @@ def test_value_by_threshold_has_the_values_of_the_metrics():
     f1, _, recall, _ = ax.lines
     for line, metric in ((f1, te.metrics.f1), (recall, te.metrics.recall)):
         for t, value in list(zip(*line.get_data(), strict=True))[::20]:
-            assert value == pytest.approx(metric(Y, t <= SCORE))
+            assert value == pytest.approx(metric(Y, t < SCORE))  # above, as everywhere
     assert np.nanmax(f1.get_ydata()) == pytest.approx(te.best_threshold("f1", Y, SCORE).value, abs=0.02)
     with pytest.raises(InvalidParameterError, match="cce takes scores, so it has no threshold"):
         plot.value_by_threshold(Y, SCORE, metrics="cce")

@@ -253,3 +253,35 @@ def test_first_alarms_takes_the_first_quantile_that_leaves_an_alarm():
     for text in ("first_alarms", "first_alarms()", "first_alarms(2)", "first_alarms(0.5, 'a')"):
         with pytest.raises(InvalidParameterError, match="first_alarms: "):
             te.evaluate(y, s, "f1", threshold=text)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_best_threshold_lies_between_two_scores_with_the_fewest_digits(kind):
+    scores = np.array([0.11, 0.4131, 0.8, 0.62, 0.3], kind)
+    assert te.best_threshold("f1", [0, 0, 1, 1, 0], scores).threshold == 0.5
+    neighbours = np.nextafter(kind(0.3), kind([0, 1]))  # nothing lies between them and 0.3
+    threshold = te.best_threshold("f1", [0, 1, 1], [neighbours[0], kind(0.3), neighbours[1]]).threshold
+    assert neighbours[0] <= kind(threshold) < kind(0.3)
+    assert te.best_threshold("recall", [0, 1], np.array([-1, 2], kind)).threshold == 0
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_a_printed_threshold_can_be_typed_in_again():
+    rng = np.random.default_rng(5)
+    names = ["f1", "event_f1", "f1_pa", "affiliation_f1", "false_alarms"]
+    for k in range(60):
+        y = np.repeat(rng.random(12) < 0.4, 3).astype(int)
+        scores = rng.normal(size=36) * 10.0 ** rng.integers(-30, 30)
+        scores = scores.astype(np.float32) if k % 3 == 0 else scores if k % 3 == 1 else np.round(rng.random(36), 2)
+        found = te.evaluate(y, scores, names)
+        head, _, *lines = repr(found).splitlines()
+        for line, row in zip(lines, found.rows, strict=False):
+            printed = line.split()[3 if "rule" in head else 2]
+            assert float(printed) == row["threshold"]
+            again = te.evaluate(y, scores, row["metric"], threshold=printed)
+            np.testing.assert_equal(list(again.values()), [row["value"]])
+            alarms = scores > float(printed)
+            np.testing.assert_equal(METRICS[row["metric"]](y, alarms.astype(int)), row["value"])
+    choice = te.choose_threshold(y, scores)
+    assert f"threshold {choice.threshold!r}:" in repr(choice)
+    assert all(str(row["threshold"]) in repr(te.curve("f1", y, scores)) for row in te.curve("f1", y, scores).rows[::12])

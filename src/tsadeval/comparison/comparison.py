@@ -32,7 +32,7 @@ from tsadeval.comparison.inference import (
 )
 from tsadeval.comparison.paired import Floats
 from tsadeval.core.facts import finite_mean, grouped
-from tsadeval.core.messages import Odd, comparison_remarks
+from tsadeval.core.messages import Odd, comparison_remarks, failed_lines
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -352,7 +352,11 @@ class Comparison(Result):
         lower = [called[name] for name in names if name in self._lower]
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         titles = dict(zip(self.detectors, self.names, strict=True))
-        return notes + comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        return notes + self._failed(rows)
+
+    def _failed(self, rows: list[Row]) -> list[str]:
+        return failed_lines(rows)
 
 
 def dataset_of(series: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -270,10 +271,44 @@ class Scoring(_Checked):
         with np.errstate(over="ignore"):
             return float(self.raw.dtype.type(value))
 
+    @cached_property
+    def _candidates(self) -> Floats:
+        """The scores, ascending, of the points that may alarm."""
+        return self.sorted if self.setting.quiet is None else np.sort(self.scores[~self.setting.quiet])
+
     def just_below(self, v: float) -> float:
-        """Return the threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
+        """Return a threshold t with `score > t` exactly where `score >= v`: the shortest decimal between two scores.
+
+        Between the lower score and v, so that it can be printed and typed in again; below the lowest score not far from
+        it. Of neighbours among the numbers of the scores' own type it is the lower one.
+        """
+        place = int(np.searchsorted(self._candidates, v))
+        high = Decimal(v)
+        if place:
+            low = Decimal(float(self._candidates[place - 1]))
+        else:
+            low = high - ((Decimal(self.high) - high) or abs(high) or Decimal(1)) / 10
         with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
-            return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+            lowest = float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+        # In the scores' own type the decimal must not become v, and all numbers below v are as good.
+        return shortest_between(low, high, lambda t: self.in_own_type(t) <= lowest, lowest)
+
+
+def shortest_between(low: Decimal, high: Decimal, fits: Callable[[float], bool], rest: float) -> float:
+    """Return the number of fewest digits between two others that fits, the nearest to their middle; else `rest`.
+
+    >>> shortest_between(Decimal("0.4123"), Decimal("0.6"), lambda t: True, 0.0)
+    0.5
+    """
+    if low < 0 < high:
+        return 0.0
+    middle = (low + high) / 2
+    largest = (high - low).adjusted() + 1
+    for places in range(largest, largest - 4, -1):
+        found = middle.quantize(Decimal(1).scaleb(places))
+        if low < found < high and float(low) <= float(found) < float(high) and fits(float(found)):
+            return float(found)
+    return rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean, grouped
-from tsadeval.core.results import Row
+from tsadeval.core.results import Row, all_digits
 from tsadeval.core.setting import Missing
 from tsadeval.errors import FailedMetricWarning, InvalidInputError, ThresholdWarning, hint, warn, warn_undefined
 
@@ -156,8 +156,8 @@ def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
     together = grouped((found[:3], (place, found.threshold)) for place, found in odd.items() if found is not None)
     for (rule, origin, everywhere), places in together.items():
         known = [place for place, _ in places if place]
-        thresholds = {one for _, one in places} - {None}
-        threshold = "".join(f" (threshold {one:.6g})" for one in thresholds) if len(thresholds) == 1 else ""
+        thresholds = {one for _, one in places if one is not None}
+        threshold = "".join(f" (threshold {all_digits(one)})" for one in thresholds) if len(thresholds) == 1 else ""
         on = f" on {named(known)}" if known else ""
         advice = _ADVICE.get(origin, f"choose another threshold, or {best}")
         what = f"the rule {rule}{threshold} {'raises an alarm at all points' if everywhere else 'raises no alarm'}{on}"
@@ -186,9 +186,7 @@ def comparison_remarks(
     if without:
         how = "left out" if missing in ("skip", "ignore") else "taken as lower than all others"
         notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
-    return (
-        notes + failed_lines(rows) + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
-    )
+    return notes + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
 
 
 def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> list[str]:

@@ -33,10 +33,26 @@ NONE = "-"
 WIDTH = 120
 
 
+def all_digits(value: float) -> str:
+    """Format a number such that it is the same number when it is typed in.
+
+    >>> all_digits(0.5), all_digits(12.0), all_digits(0.1 + 0.2)
+    ('0.5', '12', '0.30000000000000004')
+    """
+    text = f"{value:.15g}"
+    return text if float(text) == value else repr(float(value))
+
+
+class Exact(float):
+    """A number that tables print with all its digits: a threshold."""
+
+
 def cell_text(value: Any, digits: int = 4) -> str:
     """Format a value as people read it in a table."""
     if value is None:
         return ""
+    if isinstance(value, Exact):
+        return all_digits(value)
     if isinstance(value, float):
         return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
     return escaped(str(value))  # names of series and detectors may come from files
@@ -250,7 +266,11 @@ class ResultTable(Result):
 
 def grid_of(rows: Sequence[Row], columns: Sequence[str]) -> Grid:
     """Return these columns of the rows, with their names as the head."""
-    return [list(columns), *([row.get(column) for column in columns] for row in rows)]
+    return [list(columns), *([_cell(column, row.get(column)) for column in columns] for row in rows)]
+
+
+def _cell(column: str, value: Any) -> Any:
+    return Exact(value) if column == "threshold" and isinstance(value, float) else value
 
 
 class MappingResult(Result, Mapping[str, float]):

@@ -14,6 +14,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.results import all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import cce_breakdown
@@ -87,7 +88,7 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
                     textcoords="offset points", color=GREY, fontsize=SMALL, ha="left", va="bottom")  # fmt: skip
     if not math.isnan(choice.threshold):
         ax.plot([choice.false_alarms], [choice.value], "o", color=look.color, clip_on=False)
-        ax.annotate(f"threshold {choice.threshold:.4g}", (choice.false_alarms, choice.value), xytext=(5, -4),
+        ax.annotate(f"threshold {all_digits(choice.threshold)}", (choice.false_alarms, choice.value), xytext=(5, -4),
                     textcoords="offset points", fontsize=SMALL, ha="left", va="top",
                     bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})  # fmt: skip
     if choice.maximize.partition("(")[0] in METRICS and parse_metric(choice.maximize).range == (0.0, 1.0):
@@ -169,13 +170,13 @@ def value_by_threshold(
     """
     scoring = read_detector(y_true, y_score)
     chosen = {str(metric): of_predictions(metric) for metric in select_metrics(metrics)}
-    levels = _some(scoring.levels[0])
-    predictions = [scoring.at_least(float(level)) for level in levels]
+    thresholds = np.array([scoring.just_below(float(level)) for level in _some(scoring.levels[0])])
+    predictions = [scoring.above(float(threshold)) for threshold in thresholds]
     ax = new_axes(ax, 3.4, 2.5)
     for name, look in looks(list(chosen)).items():
         values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
-        _with_best(ax, levels, values, -1 if chosen[name].direction == "lower" else 1, look)
-    ax.set(xlabel="threshold (alarm where the score is at least this)", ylabel="value")
+        _with_best(ax, thresholds, values, -1 if chosen[name].direction == "lower" else 1, look)
+    ax.set(xlabel="threshold (alarm where the score is above this)", ylabel="value")
     grid(ax, "y")
     legend_above(ax)
     return ax

@@ -13,7 +13,7 @@ from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
-from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.results import Grid, Result, Row, all_digits, grid_of
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
@@ -62,7 +62,8 @@ class Choice(Result):
         head = ["threshold", self.maximize, "false_alarms", "detected"]
         step = max(1, math.ceil(len(self.rows) / _SHOWN))
         shown = [row for i, row in enumerate(self.rows) if i % step == 0 or row["threshold"] == self.threshold]
-        return [[*head, ""], *([*row.values(), "*" * (row["threshold"] == self.threshold)] for row in shown)]
+        cells = grid_of(shown, list(self.rows[0]))[1:] if shown else []
+        return [[*head, ""], *([*row, "*" * (row[0] == self.threshold)] for row in cells)]
 
     def _notes(self) -> list[str]:
         limit = "any number of" if math.isinf(self.budget) else f"{self.budget:.6g}"
@@ -72,7 +73,7 @@ class Choice(Result):
         searched = "all thresholds" if self.exact else f"{len(self.rows)} thresholds"
         found = f"{self.detected} of {self.events} events and {self.false_alarms} false alarms"
         silent = " (no alarm)" * (self.detected == self.false_alarms == 0)
-        return [f"* threshold {self.threshold:.6g}{silent}: {found}; best of {searched}", allowed]
+        return [f"* threshold {all_digits(self.threshold)}{silent}: {found}; best of {searched}", allowed]
 
 
 CHECKS: dict[str, Check] = {
@@ -182,7 +183,7 @@ def choose(
     chosen = _chosen(values, false, at, metric, prefer)
     rows = {
         i: {
-            "threshold": scoring.just_below(float(v[i])) if i else scoring.high,
+            "threshold": warned.just_below(float(v[i])) if i else scoring.high,
             "value": float(values[i]),
             "false_alarms": int(false[i]),
             "detected": int(detected[i]),
@@ -284,7 +285,7 @@ class Curve(Result):
     def _grid(self) -> Grid:
         step = max(1, math.ceil(len(self.rows) / _SHOWN))
         head = ["threshold", self.metric, "alarms", "alarmed_points"]
-        return [head, *(list(row.values()) for row in self.rows[::step])]
+        return [head, *grid_of(self.rows[::step], list(self.rows[0]))[1:]]
 
     def _notes(self) -> list[str]:
         what = "all thresholds" if self.exact else "some of all thresholds, evenly spaced, each value exact"

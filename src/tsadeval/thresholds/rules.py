@@ -22,6 +22,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.names import Registry, import_object, split_names
 from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.results import all_digits
 from tsadeval.errors import InvalidParameterError
 
 RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
@@ -119,7 +120,8 @@ class quantile(strict_quantile):
             return super().threshold_of(data)
         if data.two_valued:
             return data.low  # the larger of two values is an alarm, whatever its share
-        return min(super().threshold_of(data), data.just_below(data.high))
+        found = super().threshold_of(data)
+        return found if data.in_own_type(found) < data.high else data.just_below(data.high)
 
 
 class first_alarms:
@@ -260,7 +262,7 @@ class hysteresis(_OnTop):
         stop = self._release.decide(data, metric).threshold
         if start.threshold is not None and stop is not None and stop > start.threshold:
             raise InvalidParameterError(
-                f"{self}: the release threshold {stop:.6g} is above the threshold {start.threshold:.6g}"
+                f"{self}: the release threshold {all_digits(stop)} is above the threshold {all_digits(start.threshold)}"
             )
         assert stop is not None  # `release` is a rule of one threshold
         alarms, above = start.prediction.predicted, data.above(float(stop)).predicted
