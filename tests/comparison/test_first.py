@@ -1,5 +1,6 @@
 """Who can be first: detectors without skill, of too few series or of alarms everywhere are marked and never win."""
 
+import json
 import math
 import re
 import warnings
@@ -119,3 +120,13 @@ def test_flaws_by_hand():
     silent = np.array([[-1.0, -1, 0], [-1, 0, 0], [math.nan, 0, 0]])  # the last series has no event
     assert find_flaws(values, np.zeros(3, bool), silent) == [Flaw.NOWHERE, None, Flaw.FEW]
     assert find_flaws(values[2:], np.zeros(3, bool), silent[2:]) == [None, None, None]
+
+
+def test_a_page_names_no_winner_without_skill(tmp_path):
+    found = te.compare(entries(count=8), metrics=METRICS)
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])["comparison"]
+    assert data["detectors"] == ["weak", "random", "flat"]
+    assert data["boards"]["event_f1"]["flaws"] == [None, "not above chance", "alarm at all points"]
+    assert data["flaws"]["event_f1"]["s0"] == data["boards"]["event_f1"]["flaws"]
+    assert all(set(board["best"]) <= {0} for board in data["boards"].values())
