@@ -19,7 +19,7 @@ from tsadeval.core.results import plain
 
 Data = dict[str, Any]
 SHARE = 0.9  # of the best detector's value that counts as reaching it
-LISTED = 0.5  # of the series on which a detector must have values, to be listed or first
+LISTED = 0.5  # of the series on which anyone has values: where a detector has fewer, it is not listed, nor first
 # Skill is significant (one-sided, at 1 %) or, on series too short for that, plain: a mean AUC-ROC from here on.
 SIGNIFICANT, PLAIN = 2.326, 0.6
 
