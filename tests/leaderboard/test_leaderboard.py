@@ -400,3 +400,23 @@ def test_commands(tmp_path):
     assert done.returncode == 1
     assert "left out: d1" in done.stderr
     assert run("build", tmp_path / "nowhere").returncode == 2
+
+
+def test_nobody_without_skill_stands_before_the_first(tmp_path):
+    """An alarm at all points is the best event recall there is, and the lowest delay."""
+    board, site = boards.make(tmp_path / "board", ["event_recall", "auc_roc"]), tmp_path / "site"
+    for path in (boards.submission(board, "flat") / "scores").rglob("*.npz"):
+        boards.write(path, score=np.full(400, 0.5))
+    found = build_site(board, site)
+    table = ranking.Table.of(found, ranking.compute_values(found, site / "values"))
+    names, every = list(table.kinds), range(len(table.series))
+    flaws = dict(zip(names, table.flaws("event_recall", every), strict=True))
+    assert flaws["flat"] == "alarm at all points"
+    assert all(flaws[name] for name, kind in table.kinds.items() if kind == "no skill")
+    assert not all(flaws[name] for name, kind in table.kinds.items() if kind == "submission")
+    one = ranking._standing(table.values["event_recall"], False, list(flaws.values()))
+    order = ranking.stands(one)
+    first = min(range(len(order)), key=order.__getitem__)
+    assert one["flaws"][first] is None
+    assert one["best"]
+    assert all(one["flaws"][i] is None for i in one["best"])

@@ -64,9 +64,10 @@ def compare(
     detector      cce  auc_roc
     --------  -------  -------
     good      0.8518*  1.0000*
-    poor      0.0475   0.5000
+    poor      0.0475!  0.5000!
     <BLANKLINE>
-    * first in its column
+    * first in its column; ! never first
+    never first: poor (not above chance)
 
     A table with a row per point, here with a column of scores for each detector:
 
@@ -79,7 +80,7 @@ def compare(
     rows: list[Row] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
-    for one, own in rows_of(found, chosen, rule, n_jobs):
+    for one, own in rows_of(found, chosen, rule, n_jobs, skill=True):
         if isinstance(one, LeftOut):
             rows += [_missing(one, missing_row(metric)) for metric in chosen] if one.detector else []
             continue

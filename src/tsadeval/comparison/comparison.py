@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -31,8 +31,10 @@ from tsadeval.comparison.inference import (
     significance_table,
 )
 from tsadeval.comparison.paired import Floats
-from tsadeval.core.facts import finite_mean, grouped
-from tsadeval.core.messages import Odd, comparison_remarks, failed_lines
+from tsadeval.comparison.standings import at_chance, find_flaws
+from tsadeval.comparison.statistics import Bools
+from tsadeval.core.facts import Flaw, finite_mean, grouped
+from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -42,6 +44,7 @@ from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.many import Pool
+from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
 
 Run = tuple[str, str, Any, Any]
@@ -129,6 +132,35 @@ class Comparison(Result):
             filled[metric] = np.where(lost, worst, values)
         return filled
 
+    @cached_property
+    def _standing(self) -> tuple[Bools, dict[str, Floats]]:
+        """Who is not above chance, and by metric where alarms cover a series (1) or find nothing in it (-1)."""
+        place = {(s, d): (i, j) for i, s in enumerate(self.series) for j, d in enumerate(self.detectors)}
+        shape = len(self.series), len(self.detectors)
+        skill = grouped(
+            ((row["series"], row["detector"], name), row[name])
+            for row in self.rows
+            for name in SKILL
+            if row.get(name) is not None
+        )
+        facts = {
+            name: np.array([finite_mean(skill.get((*key, name), ())) for key in place], np.float64).reshape(shape)
+            for name in SKILL
+        }
+        has_events = np.isfinite(facts["point_rank"])
+        alarms = {metric: np.zeros(shape) for metric in self.metrics}
+        for row in self.rows:
+            odd = self._odd.get((row["series"], row["detector"]))
+            if odd is not None and odd.rule == row["rule"]:
+                at = place[row["series"], row["detector"]]
+                alarms[row["metric"]][at] = 1 if odd.everywhere else -1 if has_events[at] else math.nan
+        return at_chance(*facts.values()), alarms
+
+    def flaws(self, metric: str, series: Sequence[int]) -> list[Flaw | None]:
+        """Return why detectors are never first by a metric in a table of some series; None where they can be."""
+        chance, alarms = self._standing
+        return find_flaws(self._values[metric][series], chance, alarms[metric][series])
+
     def _named(self, metric: AnyMetric | None) -> list[str]:
         """Find the metrics that are meant: one, or all, of which the first is the one by default."""
         return self.metrics if metric is None else [find_metric(metric, self.metrics, "this comparison")]
@@ -167,7 +199,8 @@ class Comparison(Result):
 
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
-        return disagreement_table({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
+        matrices = {name: self._matrix(name) for name in self.metrics}
+        return disagreement_table(matrices, self.series, self.names, self.flaws)
 
     def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> ResultTable:
         """One detector against another by one metric (the first by default), series by series."""
@@ -238,7 +271,9 @@ class Comparison(Result):
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
-            return DetectorTable(values, title="micro average", titles=self._titles, percent=percent, lower=self._lower)
+            flaws = partial(self.flaws, series=range(len(self.series)))
+            about: dict[str, Any] = {"titles": self._titles, "percent": percent, "lower": self._lower, "flaws": flaws}
+            return DetectorTable(values, title="micro average", **about)
         judged = {row["series"] for row in self.rows if row["status"] != "missing"}
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
@@ -267,6 +302,7 @@ class Comparison(Result):
             percent=percent,
             lower=self._lower,
             by_series=lambda metric: self._matrix(metric)[list(chain(*rows))],
+            flaws=partial(self.flaws, series=list(chain(*rows))),
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
 
@@ -310,7 +346,8 @@ class Comparison(Result):
         if layout == "series":
             names, among = self._named(metric)[:1], "row"
             better, lower = self._matrix(names[0]), names[0] in self._lower
-            found = series_tabular(names[0], better, self.series, self.names, style, lower)
+            flaws = partial(self.flaws, names[0])
+            found = series_tabular(names[0], better, flaws, self.series, self.names, style, lower)
         elif layout == "metrics":
             found = stacked([self._table("", {"": self.series}, percent)], style)
         else:
@@ -328,7 +365,9 @@ class Comparison(Result):
 
     def _notes(self) -> list[str]:
         """Say what the marks in the tables mean, how thresholds were chosen, and what is missing."""
-        notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
+        several = len(self.detectors) > 1
+        never = any(any(self.flaws(metric, [i])) for metric in self.metrics for i in range(len(self.series)))
+        notes = ["* first in its column" + "; ! never first" * never] * several + self.remarks()
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
@@ -352,6 +391,9 @@ class Comparison(Result):
         lower = [called[name] for name in names if name in self._lower]
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         titles = dict(zip(self.detectors, self.names, strict=True))
+        if len(titles) > 1:
+            some = [i for i, name in enumerate(self.series) if series is None or name in series]
+            notes += flaw_remarks({called[name]: self.flaws(name, some) for name in names}, self.names)
         notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
         return notes + self._failed(rows)
 

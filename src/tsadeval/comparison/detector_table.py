@@ -10,6 +10,7 @@ import numpy as np
 
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.statistics import Ranking, mean_of_known
+from tsadeval.core.facts import Flaw
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
@@ -27,8 +28,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     It is printed with a row per detector and a column per metric, whatever their numbers. `percent` shows values times
     100 as papers print them (only of metrics that are at most 1); what the mapping and `rows` give are the values
     themselves. `by_series` has for each metric the values that a table of averages stands on (series by detectors,
-    larger is better), which LaTeX tests for significance, and `remarks` gives what a reader of the values has to
-    know, for the comments of LaTeX.
+    larger is better), which LaTeX tests for significance, `flaws` why some are never first by a metric, and `remarks`
+    gives what a reader of the values has to know, for the comments of LaTeX.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         percent: bool = False,
         lower: Iterable[str] = (),
         by_series: Callable[[str], Floats] | None = None,
+        flaws: Callable[[str], Sequence[Flaw | None]] | None = None,
         remarks: Callable[[], list[str]] | None = None,
     ) -> None:
         super().__init__(
@@ -52,6 +54,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._titles = dict(titles or {})
         self._lower = set(lower)
         self._by_series = by_series
+        self.flaws = flaws or (lambda metric: [None] * len(values))
         self._remarks = remarks
 
     def __getitem__(self, detector: str) -> dict[str, float]:
@@ -68,25 +71,29 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return len(self._values)
 
     def best(self, metric: AnyMetric) -> list[str]:
-        """Return the detectors with the best value of a metric; several where they are equal."""
+        """Return the detectors with the best value of a metric, of those that can be first; several if equal."""
         metric = find_metric(metric, self.metrics, "this table")
         sign = -1 if metric in self._lower else 1
-        known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
+        known = {
+            d: sign * found[metric]
+            for (d, found), flaw in zip(self._values.items(), self.flaws(metric), strict=True)
+            if math.isfinite(found[metric]) and flaw is None
+        }
         return [d for d, value in known.items() if value == max(known.values())]
 
     def _starred(self) -> list[list[str]]:
         """Return the rows as people read them, with a star at the best values."""
         best = {metric: self.best(metric) for metric in self.metrics}
         best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
+        flaws = {metric: self.flaws(metric) for metric in self.metrics}
         style = Style(self.percent, places=PRINTED)
         rows = []
-        for detector, found in self._values.items():
+        for j, (detector, found) in enumerate(self._values.items()):
             row = [self._titles.get(detector, detector)]
             for metric in self.metrics:
                 # A blank where the star would be keeps the digits under each other.
-                row.append(
-                    style.text(metric, found[metric], write=cell_text) + ("*" if detector in best[metric] else " ")
-                )
+                mark = "*" if detector in best[metric] else "!" if flaws[metric][j] else " "
+                row.append(style.text(metric, found[metric], write=cell_text) + mark)
             rows.append(row)
         return rows
 
@@ -105,8 +112,9 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         for metric in self.metrics:
             values = np.array([found[metric] for found in self._values.values()])
             by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
-            tests.append(Ranking(by_series, draws=1))
-            better = -values if metric in self._lower else values
+            flaws = self.flaws(metric)
+            tests.append(Ranking(by_series, flaws, draws=1))
+            better = without_flawed(-values if metric in self._lower else values, flaws)
             columns.append(marked(style.texts(metric, values, by_series), better, tests[-1].alike(style.alpha)))
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
@@ -157,6 +165,11 @@ class Style(NamedTuple):
         """Write the means of a metric, each with its spread over series where that is wanted."""
         spreads = _deviation(by_series) if self.spread else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
+
+
+def without_flawed(better: Floats, flaws: Sequence[Flaw | None]) -> Floats:
+    """Return the values that marks go by: NaN for detectors that are never first."""
+    return np.where([flaw is not None for flaw in flaws], math.nan, better)
 
 
 def marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[str]:
@@ -228,16 +241,25 @@ def _tabular(blocks: Blocks) -> str:
 
 
 def series_tabular(
-    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style, lower: bool
+    metric: str,
+    better: Floats,
+    flaws: Callable[[Sequence[int]], Sequence[Flaw | None]],
+    series: Sequence[str],
+    detectors: Sequence[str],
+    style: Style,
+    lower: bool,
 ) -> tuple[str, list[Ranking]]:
     """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
     sign = -1.0 if lower else 1.0
     nothing = [False] * len(detectors)
     rows = []
-    for name, row in zip(series, better, strict=True):
-        rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
+    for i, (name, row) in enumerate(zip(series, better, strict=True)):
+        texts = [style.text(metric, sign * v) for v in row.tolist()]
+        rows.append([latex_text(name), *marked(texts, without_flawed(row, flaws([i])), nothing)])
     means = sign * np.array([mean_of_known(column) for column in better.T])
-    test = Ranking(better, draws=1)
-    average = ["average", *marked(style.texts(metric, means, better), sign * means, test.alike(style.alpha))]
+    overall = flaws(range(len(series)))
+    test = Ranking(better, overall, draws=1)
+    ranked = without_flawed(sign * means, overall)
+    average = ["average", *marked(style.texts(metric, means, better), ranked, test.alike(style.alpha))]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
     return _tabular([[head], rows, [average]]), [test]

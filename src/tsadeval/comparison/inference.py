@@ -15,7 +15,7 @@ import numpy as np
 from tsadeval.comparison import paired, statistics
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import winners
-from tsadeval.core.facts import grouped
+from tsadeval.core.facts import Flaw, grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean
@@ -219,7 +219,12 @@ def difference_table(
     return ResultTable(rows, columns=["series", *dict.fromkeys((first, second)), "difference"], notes=[note])
 
 
-def disagreement_table(matrices: Mapping[str, Floats], series: Sequence[str], detectors: Sequence[str]) -> ResultTable:
+def disagreement_table(
+    matrices: Mapping[str, Floats],
+    series: Sequence[str],
+    detectors: Sequence[str],
+    flaws: Callable[[str, Sequence[int]], Sequence[Flaw | None]],
+) -> ResultTable:
     """Make the table of the winner of every metric on every series (rows), and where metrics name different ones.
 
     Its attribute `overall` has for each metric the detectors with the best mean rank, `agreement` the Spearman
@@ -227,16 +232,22 @@ def disagreement_table(matrices: Mapping[str, Floats], series: Sequence[str], de
     different winners, those with the most winners first.
     """
     _need_several(detectors)
-    rankings = [statistics.Ranking(better, draws=1) for better in matrices.values()]
+    every = range(len(series))
+    rankings = [statistics.Ranking(better, flaws(metric, every), draws=1) for metric, better in matrices.items()]
     means = [np.array(one.for_all(one.means.mean.tolist(), math.nan)) for one in rankings]
 
     def named_in(marks: Floats) -> list[str]:
         return [detectors[j] for j in np.flatnonzero(marks).tolist()]
 
-    overall = {metric: named_in(rank == np.fmin.reduce(rank)) for metric, rank in zip(matrices, means, strict=True)}
+    firsts = [np.array(one.for_all(one.first.tolist(), math.inf)) for one in rankings]
+    overall = {
+        metric: named_in(np.isfinite(rank) & (rank == rank.min()))
+        for metric, rank in zip(matrices, firsts, strict=True)
+    }
     by_metric: dict[str, dict[str, list[str]]] = {}  # who wins on each series on which anyone does
     for metric, better in matrices.items():
-        won = zip(series, winners(better), strict=True)
+        flawed = np.array([[flaw is not None for flaw in flaws(metric, [i])] for i in every])
+        won = zip(series, winners(np.where(flawed, math.nan, better)), strict=True)
         by_metric[metric] = {name: named_in(shares) for name, shares in won if shares.any()}
     rows: list[Row] = [
         {"series": name, "metric": metric, "winner": " = ".join(some)}

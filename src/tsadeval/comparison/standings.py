@@ -13,11 +13,51 @@ import numpy as np
 
 from tsadeval.comparison import statistics
 from tsadeval.comparison.paired import Floats
-from tsadeval.core.facts import finite_mean
+from tsadeval.comparison.statistics import Bools
+from tsadeval.core.facts import Flaw, finite_mean
 from tsadeval.core.results import plain
 
 Data = dict[str, Any]
 SHARE = 0.9  # of the best detector's value that counts as reaching it
+LISTED = 0.5  # of the series on which anyone has values: where a detector has fewer, it is not listed, nor first
+# Skill is significant (one-sided, at 1 %) or, on series too short for that, plain: a mean AUC-ROC from here on.
+SIGNIFICANT, PLAIN = 2.326, 0.6
+
+
+# Who can be first: the one place that decides it, for tables, LaTeX, reports and boards.
+
+
+def at_chance(point_rank: Floats, point_skill: Floats, event_skill: Floats) -> Bools:
+    """Say of detectors whether they are not above chance, by the facts of skill on all series (NaN is unknown)."""
+    known = np.isfinite(point_rank).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above = np.nansum(point_rank, axis=0) / known >= PLAIN
+        for skill in (point_skill, event_skill):
+            above |= np.nansum(skill, axis=0) / np.sqrt(known) > SIGNIFICANT
+    return np.asarray((known > 0) & ~above)
+
+
+def find_flaws(values: Floats, chance: Bools, alarms: Floats) -> list[Flaw | None]:
+    """Return for each detector why it is never first by a metric, None where it can be.
+
+    `alarms` is 1 where its alarms cover a series, -1 where there are none though there is an event, else 0; NaN where
+    nothing follows from them.
+
+    >>> find_flaws(np.array([[1.0, 0.2, 0.5]]), np.array([False, False, True]), np.array([[1.0, 0.0, 0.0]]))
+    [<Flaw.EVERYWHERE: 'alarm at all points'>, None, <Flaw.CHANCE: 'not above chance'>]
+    """
+    known = np.isfinite(values)
+    count = known.sum(axis=0)
+    by_flaw = {
+        Flaw.EVERYWHERE: 2 * ((alarms > 0) & known).sum(axis=0) > count,
+        Flaw.NOWHERE: (alarms < 0).any(axis=0) & ~(alarms >= 0).any(axis=0),
+        Flaw.CHANCE: chance,
+        Flaw.FEW: (count > 0) & (count < LISTED * known.any(axis=1).sum()),
+    }
+    return [next((flaw for flaw, has in by_flaw.items() if has[j]), None) for j in range(values.shape[1])]
+
+
+# Statistics.
 
 
 def best_of(values: Floats) -> Floats:
@@ -81,13 +121,21 @@ def flips(one: Floats, other: Floats) -> Floats:
         return np.asarray((d * e < 0).sum(axis=1) / known.sum(axis=1))
 
 
-def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "skip", alpha: float = 0.05) -> Data:
+def standings(
+    values: Floats,
+    flaws: Sequence[Flaw | None] = (),
+    *,
+    lower: bool,
+    missing: statistics.Missing = "skip",
+    alpha: float = 0.05,
+) -> Data:
     """Compute what a board shows of one metric: means, ranks with intervals, groups that were not told apart.
 
     `values` has a row per series and a column per detector. Where fewer than two series have values of all detectors
-    there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
+    there are no ranks, and `groups` is empty. Detectors without any value are not ranked. `flaws` are there where there
+    are any: who has one is never first.
     """
-    found = statistics.Ranking(-values if lower else values, missing=missing)
+    found = statistics.Ranking(-values if lower else values, flaws, missing=missing)
     several = len(found.kept) > 1
     return {
         "mean": [plain(finite_mean(column)) for column in values.T.tolist()],
@@ -101,6 +149,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
         "best": np.flatnonzero(found.alike(alpha)).tolist(),
         "wins": [found.for_all(some.sum(axis=1).tolist(), 0) for some in found.counts[:2]] if several else [],
         "too_few": found.tests.too_few(alpha) if found.tested else "",
+        **({"flaws": list(flaws)} if any(flaws) else {}),
     }
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.core.facts import Flaw
 from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
@@ -337,7 +338,8 @@ TESTS: dict[str, Callable[[Any], Pairwise]] = {"wilcoxon-holm": wilcoxon_holm, "
 class Ranking:
     """Mean ranks of the detectors that have values, and tests of every two of them.
 
-    `kept` are the columns of these detectors (all where none has a value): other places are those in `kept`.
+    `kept` are the columns of these detectors (all where none has a value): other places are those in `kept`. `flaws`
+    say why some are never first.
 
     >>> found = Ranking([[0.9, 0.5, math.nan], [0.8, 0.6, math.nan]])
     >>> found.kept, found.means.mean, found.groups(0.05)
@@ -345,7 +347,14 @@ class Ranking:
     """
 
     def __init__(
-        self, values: Any, *, missing: Missing = "skip", test: str = "wilcoxon-holm", draws: int = 2000, seed: int = 0
+        self,
+        values: Any,
+        flaws: Sequence[Flaw | None] = (),
+        *,
+        missing: Missing = "skip",
+        test: str = "wilcoxon-holm",
+        draws: int = 2000,
+        seed: int = 0,
     ) -> None:
         table = fill_missing(values, missing)
         self.detectors = table.shape[1]
@@ -353,6 +362,8 @@ class Ranking:
         self.values = table[:, self.kept]
         self.means = mean_ranks(self.values, draws=draws, seed=seed)
         self._test = TESTS[test]
+        flawed = np.array([bool(flaws) and flaws[j] is not None for j in self.kept])
+        self.first = np.where(flawed, math.inf, self.means.mean)  # by these ranks
 
     @cached_property
     def tests(self) -> Pairwise:
@@ -369,10 +380,11 @@ class Ranking:
         return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested else []
 
     def alike(self, alpha: float) -> list[bool]:
-        """Say of all detectors whether they were not told apart from the one with the best mean rank."""
-        if not self.tested:
+        """Say of all detectors that can be first whether they were not told apart from the one with the best rank."""
+        if not self.tested or np.isinf(self.first).all():
             return [False] * self.detectors
-        return self.for_all(self.tests.same(alpha)[np.argmin(self.means.mean)].tolist(), False)
+        same = self.tests.same(alpha)[np.argmin(self.first)] & np.isfinite(self.first)
+        return self.for_all(same.tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:

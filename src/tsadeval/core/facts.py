@@ -39,6 +39,15 @@ class Reason(StrEnum):
 OF_LABELS = (Reason.NO_ANOMALY, Reason.NO_NORMAL)
 
 
+class Flaw(StrEnum):
+    """Why a detector is never first by a metric, whatever its value: see `comparison.standings.find_flaws`."""
+
+    CHANCE = "not above chance"
+    EVERYWHERE = "alarm at all points"
+    NOWHERE = "no alarm"
+    FEW = "values on less than half of the series"
+
+
 class Origin(StrEnum):
     """Where the alarms of a metric come from: the column `origin` of rows."""
 

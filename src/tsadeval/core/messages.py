@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean, grouped
+from tsadeval.core.facts import COUNTS, OF_LABELS, Flaw, OddAlarms, Origin, finite_mean, grouped
 from tsadeval.core.results import Row, all_digits
 from tsadeval.core.setting import Missing
 from tsadeval.errors import FailedMetricWarning, InvalidInputError, ThresholdWarning, hint, warn, warn_undefined
@@ -15,7 +15,7 @@ from tsadeval.errors import FailedMetricWarning, InvalidInputError, ThresholdWar
 Odd = Mapping[tuple[str, str], OddAlarms | None]
 
 Share = tuple[int, int]  # on how many series a detector has values of a metric, of those on which anyone has
-SAYS_LITTLE = "metrics of predictions say little there, even where they are first"
+SAYS_LITTLE = "metrics of predictions say little there"
 LINES = 6  # about averages over fewer series; of more there is one
 # Scores that are low for anomalies are below these, random ones of a few events hardly ever.
 _TURNED = {"auc_roc": 0.2, "ears": -0.09}
@@ -202,6 +202,22 @@ def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> lis
         who = named(list(places) if len(series) == 1 else names)
         lines.append(f"{'an alarm at all points' if everywhere else 'no alarm'}: {who}; {SAYS_LITTLE}")
     return lines
+
+
+def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[str]) -> list[str]:
+    """Say who is never first and why: `flaws` has those of all detectors by metric.
+
+    >>> flaw_remarks({"f1": [None, Flaw.EVERYWHERE], "cce": [None, None]}, ["good", "flat"])
+    ['never first by f1: flat (alarm at all points)']
+    """
+    found = grouped(
+        ((titles[j], flaw), metric) for metric, some in flaws.items() for j, flaw in enumerate(some) if flaw is not None
+    )
+    together = grouped((tuple(metrics), f"{title} ({flaw})") for (title, flaw), metrics in found.items())
+    return [
+        f"never first{f' by {named(metrics)}' * (len(metrics) < len(flaws))}: {named(who)}"
+        for metrics, who in together.items()
+    ]
 
 
 def fewer_series(

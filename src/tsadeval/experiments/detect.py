@@ -29,6 +29,7 @@ from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.skill import SKILL, skill_of
 from tsadeval.experiments.dataset_sources import UNREADABLE, Source, choose_datasets
 from tsadeval.experiments.detection import Detection
 from tsadeval.experiments.detector_specs import DetectorSpec, choose_detectors, keep_scores
@@ -63,7 +64,9 @@ class DetectionCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout.of(DetectionCell, "tsadeval detect", fit_seconds="float64", score_seconds="float64", device="string")
+LAYOUT = Layout.of(
+    DetectionCell, "tsadeval detect", fit_seconds="float64", score_seconds="float64", device="string", **SKILL
+)
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,8 @@ class Training(NamedTuple):
             )
         cached = keep_scores(dataset, self.detector, self.folder, name=self.source.name, device=self.device)
         facts = {key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")}
-        return Scoring.of(cached.labels, cached.scores), facts
+        scoring = Scoring.of(cached.labels, cached.scores)
+        return scoring, {**facts, **skill_of(scoring)}
 
 
 @lru_cache(maxsize=1)  # the detectors of a data set come one after the other

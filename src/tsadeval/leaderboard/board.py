@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -17,9 +17,20 @@ import numpy as np
 import tsadeval
 from tsadeval._optional import require
 from tsadeval.comparison.inference import CATEGORIES
-from tsadeval.comparison.standings import Data, agreement_of, beats_median, best_of, gameability, standings
+from tsadeval.comparison.standings import (
+    LISTED,
+    Data,
+    agreement_of,
+    at_chance,
+    beats_median,
+    best_of,
+    find_flaws,
+    gameability,
+    standings,
+)
+from tsadeval.comparison.statistics import Bools
 from tsadeval.core.events import Events
-from tsadeval.core.facts import grouped
+from tsadeval.core.facts import Flaw, Origin, grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
@@ -30,6 +41,7 @@ from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.evaluation.skill import SKILL, skill_of
 from tsadeval.leaderboard.submissions import (
     BASELINES,
     Board,
@@ -62,7 +74,7 @@ class BoardCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout.of(BoardCell, "tsadeval leaderboard build")
+LAYOUT = Layout.of(BoardCell, "tsadeval leaderboard build", **SKILL)
 
 
 def compute_values(
@@ -155,7 +167,7 @@ def _scoring(
         return None, {"n": target.n, **facts, **nothing}
     if cell.kind == SUBMISSION:
         _refuse_changed(files[cell.detector], cell.scores)
-    return scoring, facts
+    return scoring, {**facts, **skill_of(scoring)}
 
 
 def unusable(found: Any) -> list[str]:
@@ -172,8 +184,6 @@ def unusable(found: Any) -> list[str]:
 
 Standings = Mapping[str, Data]  # by group of series
 ALL = "all series"
-# A detector is listed in a group of series where it has values on so large a share of them.
-LISTED = 0.5
 # A board opens with a group of series of which everyone listed has so large a share.
 COMPLETE = 0.95
 
@@ -182,13 +192,16 @@ COMPLETE = 0.95
 class Table:
     """Values by metric: series by detectors, NaN where there is none; `kinds` has the detectors in this order.
 
-    `scorings` has a row for each scoring, that of the first metric.
+    `scorings` has a row for each scoring, that of the first metric. `chance` says which detectors are not above chance,
+    and `alarms` by metric where these cover a series or find nothing (see `find_flaws`).
     """
 
     values: Mapping[str, Floats]
     series: Series
     kinds: Mapping[str, str]
     scorings: Sequence[Row] = ()
+    chance: Bools | None = None
+    alarms: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(cls, board: Board, found: Any) -> Table:
@@ -198,11 +211,28 @@ class Table:
         known = {row["detector"]: row["kind"] for row in rows}
         kinds = {name: known[name] for name in (*(one.name for one in board.submissions), *BASELINES) if name in known}
         axes = {"metric": list(board.metrics), "series": list(board.series), "detector": list(kinds)}
-        values = np.full([len(names) for names in axes.values()], math.nan)
         places = ({name: i for i, name in enumerate(names)} for names in axes.values())
         at = [[place[name] for name in found[axis].to_pylist()] for axis, place in zip(axes, places, strict=True)]
-        values[tuple(at)] = found["value"].to_numpy()
-        return cls(dict(zip(board.metrics, values, strict=True)), board.series, kinds, rows)
+
+        def arranged(column: Any) -> Floats:
+            laid = np.full([len(names) for names in axes.values()], math.nan)
+            laid[tuple(at)] = column
+            return laid
+
+        values, points, n = (arranged(found[name].to_numpy()) for name in ("value", "alarmed_points", "n"))
+        points[arranged(np.isin(found["origin"].to_pylist(), (Origin.BEST, Origin.GIVEN))) == 1] = math.nan
+        skill = {name: np.fmax.reduce(arranged(found[name].to_numpy())) for name in SKILL}  # equal for all metrics
+        silent = np.where(np.isfinite(skill["point_rank"]), -1.0, math.nan)
+        alarms = np.where(points == n, 1.0, np.where(points == 0, silent, 0.0))
+        chance = at_chance(**skill) | np.isin(list(kinds.values()), "no skill")
+        by_metric = (dict(zip(board.metrics, some, strict=True)) for some in (values, alarms))
+        return cls(next(by_metric), board.series, kinds, rows, chance, next(by_metric))
+
+    def flaws(self, metric: str, series: Sequence[int]) -> list[Flaw | None]:
+        """Return why detectors are never first by a metric on some series."""
+        part = self.values[metric][series]
+        chance = np.zeros(part.shape[1], np.bool_) if self.chance is None else self.chance
+        return find_flaws(part, chance, self.alarms[metric][series] if self.alarms else np.zeros(part.shape))
 
     @property
     def groups(self) -> dict[str, list[int]]:
@@ -230,10 +260,13 @@ def rank_all(table: Table, path: Path) -> dict[str, Standings]:
     with require("threadpoolctl", extra="all").threadpool_limits(1):
         for text, values in table.values.items():
             lower = parse_metric(text).direction == "lower"
-            follows = json.dumps([tsadeval.__version__, lower, values.shape, groups]).encode() + values.tobytes()
+            flaws = {name: table.flaws(text, members) for name, members in groups.items()}
+            follows = json.dumps([tsadeval.__version__, lower, values.shape, groups, flaws]).encode() + values.tobytes()
             key = hashlib.sha256(follows).hexdigest()
             if key not in last:
-                last[key] = _short({name: _standing(values[members], lower) for name, members in groups.items()})
+                last[key] = _short(
+                    {name: _standing(values[members], lower, flaws[name]) for name, members in groups.items()}
+                )
             kept[key] = found[text] = last[key]
     write_sealed(path, json.dumps(kept).encode())
     return found
@@ -253,14 +286,14 @@ def _six_digits(text: str) -> float:
     return float(f"{number:.6g}") if abs(number) < 1e6 else float(round(number))
 
 
-def _standing(part: Floats, lower: bool) -> Data:
+def _standing(part: Floats, lower: bool, flaws: Sequence[Flaw | None]) -> Data:
     """Compute the standing in one group: of detectors with values on half of its series, missing ones are worst."""
     part = part[np.isfinite(part).any(axis=1)]  # elsewhere the metric is undefined
     known = np.isfinite(part).sum(axis=0)
     listed = np.flatnonzero(known >= max(1, LISTED * len(part)))
     if not listed.size:
         return {"listed": [], "n": len(part), "rank": [], "mean": []}
-    found = standings(part[:, listed], lower=lower, missing="worst")
+    found = standings(part[:, listed], [flaws[j] for j in listed.tolist()], lower=lower, missing="worst")
     return {"listed": listed.tolist(), "n": len(part), **found}
 
 
@@ -278,6 +311,20 @@ def first_group(table: Table, standings: Standings) -> str:
     return found
 
 
+def stands(one: Data) -> list[tuple[float, bool]]:
+    """Return what the detectors of a standing are ordered by: mean ranks, none that is never first before the first.
+
+    >>> stands({"rank": [1.0, 2.0, 3.0], "flaws": ["no alarm", None, None]})
+    [(2.0, True), (2.0, False), (3.0, False)]
+    """
+    flaws = one.get("flaws") or [None] * len(one["rank"])
+    first = min((rank for rank, flaw in zip(one["rank"], flaws, strict=True) if flaw is None), default=-math.inf)
+    return [
+        (rank if flaw is None else max(rank, first), flaw is not None)
+        for rank, flaw in zip(one["rank"], flaws, strict=True)
+    ]
+
+
 def places(ranked: Mapping[str, Standings], detector: int) -> dict[str, list[list[float | None]]]:
     """Return where a detector stands: by group, for each metric that lists it, what the page of the detector shows."""
     found: dict[str, list[list[float | None]]] = {}
@@ -286,7 +333,8 @@ def places(ranked: Mapping[str, Standings], detector: int) -> dict[str, list[lis
             rows = found.setdefault(group, [])
             if detector in one["listed"] and one["rank"][0] is not None:
                 i = one["listed"].index(detector)
-                place = 1 + sum(other < one["rank"][i] for other in one["rank"])
+                order = stands(one)
+                place = 1 + sum(other < order[i] for other in order)
                 shown = [one[key][i] for key in ("rank", "low", "high")]
                 rows.append([m, one["mean"][i], place, len(one["listed"]), *shown])
     return found

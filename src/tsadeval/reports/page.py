@@ -295,11 +295,12 @@ def _events(one: SeriesView, scoring: Scoring, offset: int, breakdown: CCEBreakd
 
 def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
     """Return the numbers of a comparison, by metric: averages and ranks, and who was told apart from whom."""
-    averages = compared.average()
+    averages, every = compared.average(), range(len(compared.series))
     boards = {}
     for metric in metrics:
         name = str(metric)
-        board = boards[name] = standings(compared.values(name), lower=metric.direction == "lower")
+        flaws = compared.flaws(name, every)
+        board = boards[name] = standings(compared.values(name), flaws, lower=metric.direction == "lower")
         board["mean"] = [plain(averages[detector][name]) for detector in compared.detectors]
         rows = (row for row in compared.rows if row["metric"] == name and math.isfinite(row["value"]))
         own = {(row["series"], row["detector"]) for row in rows}  # a value that stands for a missing one is not
@@ -308,6 +309,9 @@ def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
         "detectors": compared.names,
         "series": len(compared.series),
         "boards": boards,
+        "flaws": {
+            name: {series: compared.flaws(name, [i]) for i, series in enumerate(compared.series)} for name in boards
+        },
         "agreement": agreement_of(boards, [str(metric) for metric in metrics if metric.direction == "lower"]),
     }
 

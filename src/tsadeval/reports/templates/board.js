@@ -31,17 +31,20 @@ const Board = (() => {
     const rows = one.listed.map((d, i) => ({
       entry: board.detectors[d], name: board.detectors[d].name, i, mean: one.mean[i], rank: one.rank[i], low: one.low[i], high: one.high[i], defined: one.defined[i],
       letters: one.groups.map((g, j) => (g.includes(i) ? String.fromCharCode(97 + (j % 26)) : "")).join(""),
-      told: one.best.includes(i),
+      told: one.best.includes(i), flaw: (one.flaws && one.flaws[i]) || "",
     })).filter((row) => baselines || row.entry.kind === "submission");
-    rows.sort((a, b) => a.rank - b.rank);
+    // Nobody who is never first (see docs/compare.md) stands before the first of the others.
+    const able = rows.filter((r) => !r.flaw), lowest = Math.min(...able.map((r) => r.rank ?? Infinity));
+    const stand = (r) => (r.flaw && Number.isFinite(lowest) ? Math.max(r.rank, lowest) : r.rank);
+    rows.sort((a, b) => stand(a) - stand(b) || !!a.flaw - !!b.flaw);
     rows.forEach((row, i) => { row.place = i + 1; });
-    const k = one.listed.length, means = rows.map((r) => r.mean).filter((v) => v !== null);
+    const k = one.listed.length, means = able.map((r) => r.mean).filter((v) => v !== null);
     const top = metric.lower ? Math.min(...means) : Math.max(...means);
     const at = (rank) => `${(100 * (rank - 1)) / Math.max(k - 1, 1)}%`;
     const columns = [
       { key: "place", label: "#", number: true },
-      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` (${r.entry.kind})` })); } },
-      { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
+      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` (${r.entry.kind})` })); else if (r.flaw) td.append(T.element("span", { class: "small soft kind", text: ` (never first: ${r.flaw})` })); } },
+      { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top && !r.flaw },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
       { key: "bar", label: "", roomy: true, sort: (r) => r.rank, text: () => "", cell: (r, td) => {

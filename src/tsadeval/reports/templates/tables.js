@@ -11,22 +11,23 @@ function comparison() {
   const several = found.series > 1, detectors = found.detectors;
   function fill() {
     const board = found.boards[pick.value], metric = page.metrics.find((m) => m.name === pick.value);
-    const lowest = Math.min(...board.rank.map((r) => r ?? Infinity));
+    const flaw = (i) => (board.flaws && board.flaws[i]) || "";  // why a detector is never first
+    const lowest = Math.min(...board.rank.map((r, i) => (flaw(i) ? Infinity : r ?? Infinity)));
     const rows = detectors.map((name, i) => ({
       name, i, mean: board.mean[i], rank: board.rank[i], low: board.low[i], high: board.high[i], defined: board.defined[i],
       wins: board.wins.length ? board.wins[0][i] : null, ties: board.wins.length ? board.wins[1][i] : null,
     }));
-    const known = rows.map((r) => r.mean).filter((v) => v !== null);
+    const known = rows.filter((r) => !flaw(r.i)).map((r) => r.mean).filter((v) => v !== null);
     const top = known.length ? (metric.lower ? Math.min(...known) : Math.max(...known)) : null;
     const columns = [
-      { key: "name", label: "Detector", cell: (r, td) => td.append(T.element("span", { class: "name", title: r.name, text: r.name })) },
-      { key: "mean", label: several ? "Mean" : "Value", number: true, text: (r) => T.fixed(r.mean), exact: (r) => r.mean, best: (r) => r.mean !== null && r.mean === top },
+      { key: "name", label: "Detector", cell: (r, td) => td.append(T.element("span", { class: "name", title: r.name, text: r.name }), flaw(r.i) ? T.element("span", { class: "small soft", text: ` (${flaw(r.i)})` }) : "") },
+      { key: "mean", label: several ? "Mean" : "Value", number: true, text: (r) => T.fixed(r.mean), exact: (r) => r.mean, best: (r) => r.mean !== null && r.mean === top && !flaw(r.i) },
     ];
     if (several) columns.push(
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, roomy: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
       { key: "wins", label: "Wins", number: true, roomy: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
-      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === null ? null : r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length || r.rank === null ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
+      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === null ? null : flaw(r.i) ? 3 : r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length || r.rank === null || flaw(r.i) ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
       { key: "defined", label: "Series", number: true, title: "Series on which it has a value", text: (r) => `${T.whole(r.defined)} of ${T.whole(found.series)}`, sort: (r) => r.defined },
     );
     const ranked = several && board.rank.some((r) => r !== null);
@@ -34,6 +35,7 @@ function comparison() {
     const drawn = detectors.map((_, i) => i).filter((i) => board.rank[i] !== null);
     T.diagram($("board-diagram"), drawn.map((i) => detectors[i]), drawn.map((i) => board.rank[i]), board.groups.map((g) => g.map((i) => drawn.indexOf(i))));
     const words = metric.lower ? ["Lower is better."] : [];
+    if (board.flaws) words.push("A detector with a remark in brackets is never the best.");
     if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
     else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
     if (several && board.series > 1) {
@@ -53,6 +55,7 @@ function comparison() {
   for (const metric of page.metrics) {
     const board = found.boards[metric.name];
     const scale = board.rank.some((r) => r !== null) ? board.rank.map((r) => r ?? Infinity) : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
+    if (board.flaws) board.flaws.forEach((flaw, i) => { if (flaw) scale[i] = Infinity; });
     const top = Math.min(...scale);
     if (!Number.isFinite(top)) continue;
     detectors.forEach((name, i) => { if (scale[i] === top) winners.set(name, [...(winners.get(name) || []), metric.label]); });
@@ -73,9 +76,10 @@ function metricsTable() {
   // Where a class is missing most metrics have no value: one line says so instead of a row for each.
   const one = !series.anomalous || series.anomalous === series.n;
   const rows = one ? valued : all;
+  const flawed = (metric, name) => page.comparison && (((page.comparison.flaws[metric.name] || {})[series.name] || [])[page.comparison.detectors.indexOf(name)]);
   const best = new Map(rows.map(({ metric, m }) => {
-    const values = names.map((name) => series.detectors[name].metrics[m].value).filter((v) => v !== null);
-    return [m, values.length > 1 ? (metric.lower ? Math.min(...values) : Math.max(...values)) : null];
+    const values = names.filter((name) => !flawed(metric, name)).map((name) => series.detectors[name].metrics[m].value).filter((v) => v !== null);
+    return [m, names.length > 1 && values.length ? (metric.lower ? Math.min(...values) : Math.max(...values)) : null];
   }));
   const above = new Set(rows.filter((r) => names.some((name) => beyond(r.metric, series.detectors[name].metrics[r.m]))).map((r) => r.m));
   const columns = [
@@ -86,7 +90,7 @@ function metricsTable() {
     key: "value of " + name, label: names.length > 1 ? name : "Value", number: true,
     sort: (r) => series.detectors[name].metrics[r.m].value, text: (r) => T.fixed(series.detectors[name].metrics[r.m].value),
     exact: (r) => series.detectors[name].metrics[r.m].value ?? series.detectors[name].metrics[r.m].message,
-    best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m),
+    best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m) && !flawed(r.metric, name),
   });
   if (page.draws) columns.push({ key: "random", label: "Random (baseline)", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
   columns.push({ key: "perfect", label: "Perfect (baseline)", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
