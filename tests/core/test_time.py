@@ -311,15 +311,15 @@ def test_stamps_of_arrow_keep_their_zone():
     """As those of pandas and polars do: spans without a zone are refused beside them, others are laid on them."""
     aware = pa.array(DATES.astype("datetime64[us]"), pa.timestamp("us", tz="Europe/Berlin"))
     naive = [(DATES[1], DATES[2])]
-    for stamps in (aware, pl.from_arrow(aware), aware.to_pandas()):
-        assert te.times(stamps).zone == "Europe/Berlin"
+    for form in (aware, pl.from_arrow(aware), aware.to_pandas()):
+        assert te.times(form).zone == "Europe/Berlin"
         with pytest.raises(InvalidInputError, match="start are dates, but times are dates with a time zone"):
-            te.labels(naive, stamps)
+            te.labels(naive, form)
         with pytest.raises(InvalidInputError, match="ignore, start are dates, but times are dates with a time zone"):
-            te.evaluate([0, 1, 0], [0.1, 0.9, 0.2], "f1", times=stamps, ignore=naive)
+            te.evaluate([0, 1, 0], [0.1, 0.9, 0.2], "f1", times=form, ignore=naive)
         ends = {"start": aware[1:2], "stop": aware[2:3]}
         for incidents in (ends, pa.table(ends), pl.from_arrow(pa.table(ends))):
-            assert te.labels(incidents, stamps).tolist() == [0, 1, 0]
+            assert te.labels(incidents, form).tolist() == [0, 1, 0]
             with pytest.raises(InvalidInputError, match="dates with a time zone, but times are dates"):
                 te.labels(incidents, DATES)
 

@@ -137,6 +137,32 @@ def test_gaps_are_no_quiet_time():
     assert (found["normal_time"], found["time_in_alarm"]) == (4329, pytest.approx(6 / 4339))
 
 
+def test_time_that_was_not_observed_ends_an_alarm():
+    """The alarms are 999 minutes apart: two episodes, of which the first is known to have lasted 20 minutes."""
+    t = te.times([0, 1, 2, 1001, 1002, 1003, 1004], unit="min")
+    y, p = [0, 1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 0, 0, 0]
+    for name, expected in [
+        ("alarm_episodes(merge_gap='5min')", 2),
+        ("alarm_episodes(merge_gap='978min')", 2),
+        ("alarm_episodes(merge_gap='979min')", 1),
+        ("alarm_episodes(min_duration='21min')", 1),  # from 1 to 22
+        ("alarm_episodes(min_duration='22min')", 0),
+        ("alarm_episodes(merge_gap=1)", 1),  # in points
+        ("time_to_recover(unit='min')", 21),
+        ("time_in_alarm", 22 / 26),
+    ]:
+        assert value(name, y, p, t) == expected, name
+    assert value("alarm_episodes(merge_gap='5min')", y, [0, 1, 1, 0, 1, 0, 0], t) == 2  # quiet points do not join them
+    table = te.events([0, 1, 1, 1, 0, 0, 0], y_pred=[1, 0, 0, 0, 0, 1, 0], times=t)
+    assert (table.rows[0]["duration"], table.rows[0]["stop"]) == (22, 1002)
+    before = te.events([0, 0, 0, 0, 0, 1, 0], y_pred=[0, 1, 1, 0, 0, 0, 0], times=t).false_alarms[0]
+    assert (before["duration"], before["stop"]) == (21, 22)
+    stream = te.evaluate_stream(
+        [(y, p, t.stamps / 6e10)], ["alarm_episodes(merge_gap='5min')"], threshold=0.5, time="time"
+    )
+    assert math.isnan(stream["alarm_episodes(merge_gap='5min')"])
+
+
 IN_TIME = [
     "time_tolerant_f1(tolerance='{}')",
     "event_recall(early='{}')",

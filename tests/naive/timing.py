@@ -61,13 +61,14 @@ def tolerant(y, p, t, k):
 
 
 def alarm_episodes(p, t, gap, shortest):
-    found = []
-    for start, stop in events(p):
-        if found and t[start] - t[found[-1][1]] <= gap:
-            found[-1] = (found[-1][0], stop)
+    """From the first alarm to the end of the time that was observed at the last."""
+    found, lasting = [], observed(t)
+    for i in ones(p):
+        if found and t[i] - found[-1][1] <= gap:
+            found[-1] = (found[-1][0], t[i] + lasting[i])
         else:
-            found.append((start, stop))
-    return sum(t[stop] - t[start] >= shortest for start, stop in found)
+            found.append((t[i], t[i] + lasting[i]))
+    return sum(stop - start >= shortest for start, stop in found)
 
 
 def time_in_alarm(p, t, ignored=()):
@@ -77,12 +78,12 @@ def time_in_alarm(p, t, ignored=()):
 
 
 def time_to_recover(y, p, t):
-    times = []
+    times, lasting = [], observed(t)
     for _, stop in detected_events(y, p):
         i = stop
         while p[stop - 1] and i < len(y) and p[i] and not y[i]:
             i += 1
-        times.append(t[i] - t[stop])
+        times.append(sum(lasting[stop:i]))
     return sum(times) / len(times) if times else None
 
 

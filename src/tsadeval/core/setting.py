@@ -67,11 +67,20 @@ class Setting:
             raise UndefinedError(f"an option is a time, so it needs time stamps: {how}", Reason.NEEDS_TIMES)
         return self.times
 
-    def elapsed(self, unit: str, begins: Index, ends: Index) -> tuple[float, Index]:
-        """How much a unit is, and how long it is from some points to others, measured the same way."""
+    def stretches(self, span: float | str, n: int) -> tuple[float, Index, Index]:
+        """Return a distance as `positions` does, and where what is known of each of the n points begins and ends."""
+        size, edges = self.positions(span, n)
+        timed = span_size(span) is not None
+        return size, edges[:-1], self.clock.ends if timed else edges[1:]
+
+    def elapsed(self, unit: str, begins: Index, ends: Index, *, observed: bool = False) -> tuple[float, Index]:
+        """How much a unit is, and how long it is from some points to others, measured the same way.
+
+        That is the time between two moments; or only what was `observed` of it, without gaps.
+        """
         if unit == "points":
             return 1.0, ends - begins  # without a position for every point, of which a stream may have very many
-        edges = self.clock.edges
+        edges = self.clock.observed if observed else self.clock.edges
         return float(unit_size(unit)), edges[ends] - edges[begins]
 
     @property

@@ -70,6 +70,16 @@ class Times:
         return np.minimum(np.diff(self.stamps, append=self.stamps[-1] + self.step), longest(self.step))
 
     @cached_property
+    def ends(self) -> Index:
+        """Where the time that was observed at each point ends: at the next stamp, or before it at a gap."""
+        return np.asarray(self.stamps + self.durations)
+
+    @cached_property
+    def observed(self) -> Index:
+        """The time that was observed before each point, and all of it; differences are durations without gaps."""
+        return np.append(0, np.cumsum(self.ends - self.stamps))
+
+    @cached_property
     def after_gap(self) -> NDArray[np.bool_]:
         """The points before which there is a gap."""
         return np.append(False, np.diff(self.stamps) > longest(self.step))
@@ -146,6 +156,15 @@ def times(values: Any, *, unit: str = "s") -> Times:
         or numbers. Stamps may be irregular.
     unit : str, default="s"
         Unit of numbers: "ns", "us", "ms", "s", "min", "h", "day" or "week".
+
+    Notes
+    -----
+    A point stands for the time up to the next stamp, but for no more than 20 median steps: a longer step is a gap, in
+    which nothing was observed. The median step is the median of the differences of neighbouring stamps, the larger of
+    the two middle ones where their number is even; the last point stands for one. So rates, shares and durations
+    (`false_alarms`, `time_in_alarm`, `time_to_recover`, those of `te.events`) are of observed time, and an alarm ends at
+    a gap that `merge_gap` of `alarm_episodes` does not bridge. Delays, leads and options such as `early` and `tolerance`
+    are differences of two stamps.
 
     Returns
     -------

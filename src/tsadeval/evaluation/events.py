@@ -272,6 +272,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
     size, edges = data.setting.positions(unit, data.n)
     first = first_inside(runs, warned.starts, warned.stops)
     detected = first < warned.stops
+    lasting = edges if unit == "points" else data.setting.clock.observed
     starts = edges[found.starts]
     if began is not None and unit != "points":
         starts = began.onsets
@@ -281,8 +282,8 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
     rows = [
         {
             "start": _place(data, start, None if began is None else int(began.onsets[k])),
-            "stop": _place(data, stop),
-            "duration": float(edges[stop] - starts[k]) / size,
+            "stop": _end(data, stop),
+            "duration": float(lasting[stop] - lasting[start] + edges[start] - starts[k]) / size,
             "detected": bool(detected[k]),
             "delay": max(float(delay[k]), 0.0) if detected[k] else None,
             "lead": max(-float(delay[k]), 0.0) if detected[k] and delay[k] < 0 else None,
@@ -294,7 +295,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
     belongs = np.zeros(len(runs), np.bool_)
     belongs[touching.second] = True
     false = [
-        {"start": _place(data, a), "stop": _place(data, b), "duration": float(edges[b] - edges[a]) / size}
+        {"start": _place(data, a), "stop": _end(data, b), "duration": float(lasting[b] - lasting[a]) / size}
         for a, b in zip(runs.starts[~belongs].tolist(), runs.stops[~belongs].tolist(), strict=True)
     ]
     late = np.maximum(delay[detected], 0)
@@ -310,11 +311,19 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
 
 
+def _end(data: Prediction, position: int) -> Any:
+    """Where what lasts up to a point ends: there, or before it where a gap in the times comes before that point."""
+    times = data.setting.times
+    if times is None or (position < len(times) and not times.after_gap[position]):
+        return _place(data, position)
+    return times.moment(int(times.ends[position - 1]))
+
+
 def _place(data: Prediction, position: int, onset: int | None = None) -> Any:
-    """Where a point is: its stamp, as it was given, or its number; one past the last is the end of its time."""
+    """Where a point is: its stamp, as it was given, or its number."""
     times = data.setting.times
     if times is None:
         return position
     if onset is not None and onset != times.edges[position]:
         return times.moment(onset)
-    return times.at(position) if position < len(times) else times.moment(int(times.edges[-1]))
+    return times.at(position)

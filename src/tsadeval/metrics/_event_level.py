@@ -235,9 +235,8 @@ def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str 
     """Count the alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
-    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time
-    is what was observed: a point stands for the time to the next one, but for no more than 20 median steps, so that
-    gaps in the data are no quiet time.
+    times=...)`) it is the number of false alarms per day of normal time that was observed (see `te.times`: gaps in the
+    data are no quiet time). Points that are not judged do not count.
 
     Parameters
     ----------

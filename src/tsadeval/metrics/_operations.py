@@ -61,7 +61,7 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     ----------
     early : int or duration, default=0
         Alarms so shortly before an event count as well: points, or a duration ("2h") where there are times. They may
-        not lie in the event before, or directly after it.
+        not lie in the event before, or directly after it: at its first point after the end, however long that lasts.
 
     Examples
     --------
@@ -103,7 +103,8 @@ def event_precision(data: Prediction, *, variant: str = "segments", early: int |
     variant : {"segments", "runs", "discounted"}, default="segments"
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
-        is the event-wise precision of ESA-ADB.
+        is the event-wise precision of ESA-ADB. With `early`, the points so shortly before an event, alarmed or
+        not, belong to it and are not normal.
     early : int or duration, default=0
         Alarms so shortly before an event belong to it, as for `event_recall`.
 
@@ -165,35 +166,39 @@ def alarming_precision(data: Prediction) -> float:
 
 def _in_one_unit(
     data: Prediction | Scoring, merge_gap: int | str, min_duration: int | str
-) -> tuple[float, float, Index]:
-    """Both spans in the same unit, and the edges of the points in it; the defaults are the same in any unit."""
+) -> tuple[float, float, Index, Index]:
+    """Both spans in the same unit, where points begin and end in it; the defaults are the same in any unit."""
     if isinstance(merge_gap, str) == isinstance(min_duration, str):
-        gap, edges = data.setting.positions(merge_gap, data.n)
-        return gap, data.setting.positions(min_duration, data.n)[0], edges
+        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
+        return gap, data.setting.positions(min_duration, data.n)[0], begins, ends
     if isinstance(merge_gap, str) and min_duration == 1:
-        gap, edges = data.setting.positions(merge_gap, data.n)
-        return gap, 0.0, edges
+        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
+        return gap, 0.0, begins, ends
     if isinstance(min_duration, str) and merge_gap == 0:
-        shortest, edges = data.setting.positions(min_duration, data.n)
-        return 0.0, shortest, edges
+        shortest, begins, ends = data.setting.stretches(min_duration, data.n)
+        return 0.0, shortest, begins, ends
     raise UndefinedError("merge_gap and min_duration must both be points, or both durations")
 
 
 def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) -> Events:
     """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
     runs = data.predicted
-    gap, shortest, edges = _in_one_unit(data, merge_gap, min_duration)
-    apart = edges[runs.starts[1:]] - edges[runs.stops[:-1]] > gap
-    first, last = np.append(True, apart)[: len(runs)], np.append(apart, True)[: len(runs)]
-    joined = Events(runs.starts[first], runs.stops[last], runs.n)
-    long = edges[joined.stops] - edges[joined.starts] >= shortest
+    gap, shortest, begins, ends = _in_one_unit(data, merge_gap, min_duration)
+    # A gap in the data ends a run as quiet points do.
+    after = np.flatnonzero(begins[1:] > ends[:-1]) + 1
+    inside = after[data.alarms.mask[after - 1] & data.alarms.mask[after]] if len(after) else after
+    starts, stops = (np.sort(np.append(points, inside)) for points in (runs.starts, runs.stops))
+    apart = begins[starts[1:]] - ends[stops[:-1] - 1] > gap
+    first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
+    joined = Events(starts[first], stops[last], runs.n)
+    long = ends[joined.stops - 1] - begins[joined.starts] >= shortest
     return Events(joined.starts[long], joined.stops[long], runs.n)
 
 
 def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: int | str) -> float:
     order = np.ascontiguousarray(data.descending["position"])
-    gap, shortest, edges = _in_one_unit(data, merge_gap, min_duration)
-    return cheapest(data, kernel.episode_counts(order, edges, gap, shortest))
+    gap, shortest, begins, ends = _in_one_unit(data, merge_gap, min_duration)
+    return cheapest(data, kernel.episode_counts(order, begins, ends, gap, shortest))
 
 
 @prediction_metric(
@@ -207,7 +212,7 @@ def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: i
     direction="lower",
     best=_best_alarm_episodes,
     trivial_best=True,
-    version="r2",
+    version="r3",
 )
 def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: int | str = 1) -> float:
     """Count the alarm episodes: what an operator has to look at, right or wrong.
@@ -215,7 +220,8 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
     Parameters
     ----------
     merge_gap : int or duration, default=0
-        Alarm runs with at most so many quiet points (or so much time) between them are one episode.
+        Alarm runs with at most so many quiet points (or so much time) between them are one episode. In time a gap in
+        the data is quiet (see `te.times`), and parts a run that goes on over it.
     min_duration : int or duration, default=1
         Episodes that are shorter (after merging) are left out.
 
@@ -248,8 +254,8 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.
 
-    Where time stamps are given, a point weighs the time to the next one (at most 20 median steps: gaps in the data are
-    not counted); else all points weigh the same.
+    Where time stamps are given, a point weighs the time that was observed at it (see `te.times`); else all points weigh
+    the same.
 
     Examples
     --------
@@ -272,7 +278,8 @@ def _best_time_to_recover(data: Scoring, *, unit: str) -> float:
     after = np.ones(len(points), np.bool_)
     after[np.cumsum(lengths) - lengths] = False
     goes_on = -running_maxima(-scores[points], lengths)[after]
-    lasts = np.diff(data.setting.positions(unit, data.n)[1])[points[after]].astype(np.float64)
+    _, begins, ends = data.setting.stretches(unit, data.n)
+    lasts = (ends - begins)[points[after]].astype(np.float64)
     v = np.concatenate([event_maxima(data), goes_on])
     detected = np.arange(len(v)) < len(events)
     return best_mean(v, np.append(np.zeros(len(events)), lasts), detected.astype(np.float64), lower=True)
@@ -290,12 +297,15 @@ def _best_time_to_recover(data: Scoring, *, unit: str) -> float:
     direction="lower",
     best=_best_time_to_recover,
     trivial_best=True,
+    version="r2",
 )
 def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
 
-    Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
-    alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
+    Only an alarm that is on at the last point of the event goes on. It counts from the point after the event to the
+    first one without alarm, or to the next event or the end of the series, where these come first. 0 where the alarm
+    was off at the last point, or is at the next. Events that are missed do not count: look at `event_recall` beside it.
+    In time, gaps in the data do not count (see `te.times`).
 
     Parameters
     ----------
@@ -316,7 +326,7 @@ def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     run = np.searchsorted(runs.stops, events.stops, side="right")
     goes_on = np.append(runs.starts, runs.n)[run] < events.stops
     until = np.minimum(np.append(runs.stops, runs.n)[run], np.append(events.starts[1:], data.n))
-    size, late = data.setting.elapsed(unit, events.stops, until)
+    size, late = data.setting.elapsed(unit, events.stops, until, observed=True)
     return float(np.mean(np.where(goes_on, late, 0)[seen])) / size
 
 
@@ -354,8 +364,8 @@ def _best_lead_time(data: Scoring, *, horizon: int | str, unit: str, statistic: 
 def lead_time(data: Prediction, *, horizon: int | str = 100, unit: str = "points", statistic: str = "mean") -> float:
     """Time from the first warning to the start of the event it warns of, averaged over events with a warning.
 
-    A warning is an alarm at most `horizon` before the start of an event, after the end of the event before (not
-    directly after it). Events without a warning do not count: `event_recall(early=...)` says how many are found in time
+    A warning is an alarm at most `horizon` before the start of an event, but after the first point that follows the
+    event before. Events without a warning do not count: `event_recall(early=...)` says how many are found in time
     or warned of.
 
     Parameters

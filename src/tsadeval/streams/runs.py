@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import LARGEST
 from tsadeval.core.durations import SECOND
 from tsadeval.core.events import Index
-from tsadeval.core.facts import Fact
+from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Bools, LabelRuns, Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Span
@@ -289,10 +289,33 @@ class StepCounts:
         for (code, size), count in self._counts.items():
             observed[place[code]] += min(size, longest(step)) * count
         observed[place[self._last[1]]] += step
-        found = Times(stamps, "numbers", stamps)
+        # Where the code changes, two stamps are neighbours; elsewhere points were left out between them.
+        steps, border = np.diff(stamps, append=stamps[-1] + step), np.diff(codes, append=codes[-1]) != 0
+        hidden = sum(n for (code, size), n in self._counts.items() if code >= ALARM and size > longest(step))
+        hidden -= int(np.count_nonzero(border & (codes >= ALARM) & (steps > longest(step))))
+        found = _BorderTimes(stamps, "numbers", stamps, hidden=hidden > 0)
         # Known already, and not from these stamps; of the durations only sums over points with the same code are right.
-        vars(found).update(step=step, durations=observed)
+        vars(found).update(
+            step=step, durations=observed, steps=np.where(border, np.minimum(steps, longest(step)), steps)
+        )
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _BorderTimes(Times):
+    """Times of the points at borders: between two with the same code lies observed time, unless a gap is `hidden`."""
+
+    hidden: bool = False
+    steps: Index = field(init=False)
+
+    @cached_property
+    def ends(self) -> Index:
+        if self.hidden:
+            raise UndefinedError(
+                "an alarm goes on over a gap in the times, which a stream does not keep: use te.evaluate",
+                Reason.NOT_STREAMED,
+            )
+        return np.asarray(self.stamps + self.steps)
 
 
 # Metrics of runs whose options are times look at when runs begin and end, and which comes first. So all points between

@@ -76,8 +76,10 @@ def distances_left(const long long[::1] order, const unsigned char[::1] anomalou
     return found
 
 
-def episode_counts(const long long[::1] order, const long long[::1] edges, double gap, double shortest):
-    """The number of episodes once the first 1, 2, ... of `order` are alarmed; point i lasts from edges[i] to edges[i + 1].
+def episode_counts(
+    const long long[::1] order, const long long[::1] begins, const long long[::1] ends, double gap, double shortest
+):
+    """The number of episodes once the first 1, 2, ... of `order` are alarmed; point i lasts from begins[i] to ends[i].
 
     Alarms that are quiet for at most `gap` between them are one episode; those shorter than `shortest`, what is quiet
     inside included, do not count.
@@ -103,16 +105,16 @@ def episode_counts(const long long[::1] order, const long long[::1] edges, doubl
             x = order[k]
             low = high = x
             end[x] = x
-            if l[k] >= 0 and r[k] < n and edges[r[k]] - edges[l[k] + 1] <= gap:
+            if l[k] >= 0 and r[k] < n and begins[r[k]] - ends[l[k]] <= gap:
                 out[k] = total  # inside an episode, which stays as it is
                 continue
-            if l[k] >= 0 and edges[x] - edges[l[k] + 1] <= gap:
+            if l[k] >= 0 and begins[x] - ends[l[k]] <= gap:
                 low = end[l[k]]
-                total -= edges[l[k] + 1] - edges[low] >= shortest
-            if r[k] < n and edges[r[k]] - edges[x + 1] <= gap:
+                total -= ends[l[k]] - begins[low] >= shortest
+            if r[k] < n and begins[r[k]] - ends[x] <= gap:
                 high = end[r[k]]
-                total -= edges[high + 1] - edges[r[k]] >= shortest
-            total += edges[high + 1] - edges[low] >= shortest
+                total -= ends[high] - begins[r[k]] >= shortest
+            total += ends[high] - begins[low] >= shortest
             end[low] = high
             end[high] = low
             out[k] = total
