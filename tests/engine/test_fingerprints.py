@@ -1,6 +1,7 @@
 """Keys of user code: any change that can change a value gives another key, and nothing else does."""
 
 import functools
+import hashlib
 import importlib
 import os
 import subprocess
@@ -14,6 +15,7 @@ from detecting import write_series
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.names import import_object
 from tsadeval.detectors import DETECTORS
+from tsadeval.engine import fingerprints
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError
 from tsadeval.experiments.detector_specs import DetectorSpec
@@ -133,6 +135,60 @@ def test_live_code_counts_where_the_file_was_edited_after_it_was_loaded(load, tm
     changed = fingerprint(edited.metric)
     edited.LIMIT = 2.0
     assert changed != fingerprint(edited.metric)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Install a package of the same version, from a folder, from an index, or with another text."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(fingerprints, "_ROOTS", (*fingerprints._ROOTS, f"{os.path.realpath(tmp_path)}/"))
+    about = tmp_path / "identity_package-1.0.dist-info"
+    about.mkdir()
+
+    def install(text, *, url=True):
+        (tmp_path / "identity_package.py").write_text(text)
+        (about / "METADATA").write_text("Name: identity-package\nVersion: 1.0\n")
+        (about / "top_level.txt").write_text("identity_package\n")
+        (about / "RECORD").write_text(f"identity_package.py,sha256={hashlib.sha256(text.encode()).hexdigest()},\n")
+        (about / "direct_url.json").unlink(missing_ok=True)
+        if url:
+            (about / "direct_url.json").write_text('{"url": "file:///identity", "dir_info": {}}')
+        fingerprints._version.cache_clear()
+        importlib.invalidate_caches()
+        sys.modules.pop("identity_package", None)
+        return importlib.import_module("identity_package")
+
+    yield install
+    sys.modules.pop("identity_package", None)
+    fingerprints._version.cache_clear()
+
+
+def test_a_package_that_was_installed_again_from_a_folder_is_another_key(package):
+    text = "def metric(y_true, y_score):\n    return 1.0\n"
+    first = fingerprint(package(text).metric)
+    assert fingerprint(package(text).metric) == first
+    assert fingerprint(package(text.replace("1.0", "2.0")).metric) != first
+    # A version of an index is that version, and its key is what it was.
+    of_index = fingerprint(package(text, url=False).metric)
+    assert of_index == fingerprint(package(text.replace("1.0", "2.0"), url=False).metric)
+
+
+def test_what_is_set_in_an_installed_module_counts(package):
+    identity_package = package("LIMIT = 1.0\nOTHER = 2.0\ndef helper(x):\n    return x\n", url=False)
+
+    space = {"used": identity_package, "__name__": "__main__"}
+    exec("def metric(y_true, y_score):\n    return used.helper(y_score[0] * used.LIMIT)\n", space)
+    metric = space["metric"]
+    plain = fingerprint(metric)
+    identity_package.OTHER = 3.0
+    assert fingerprint(metric) == plain
+    identity_package.LIMIT = 3.0
+    changed = fingerprint(metric)
+    assert changed != plain
+    identity_package.LIMIT = 1.0
+    assert fingerprint(metric) == plain
+    identity_package.helper = lambda x: -x
+    assert fingerprint(metric) not in (plain, changed)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import scipy.special
 from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
@@ -48,6 +49,20 @@ class Sign(Enum):
 class Pair(NamedTuple):
     a: int
     b: object
+
+
+class Array(np.ndarray):
+    """NumPy's own reduction leaves out its attributes."""
+
+
+class Masked(np.ma.MaskedArray):
+    """As above."""
+
+
+def signed(kind, sign):
+    found = np.ones(2).view(kind)
+    found.sign = sign
+    return found
 
 
 class Configured:
@@ -108,6 +123,10 @@ def variants():
         (IsolationForest(max_features=0.5), IsolationForest(max_features=0.6)),
         (int, str),
         (np.add, np.multiply),
+        (scipy.special.expit, scipy.special.logit),
+        (np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2], mask=[1, 0])),
+        (np.datetime64("2020-01-01"), np.datetime64("2020-01-02")),
+        (np.array(["2020"], "M8[Y]"), np.array(["2021"], "M8[Y]")),
         (logging.getLogger("a"), logging.getLogger("b")),
         (frame({"a": [1, 2]}), frame({"a": [1, 3]})),
     ]
@@ -120,7 +139,10 @@ def tensors():
     for seed in (0, 1):
         torch.manual_seed(seed)
         models.append(torch.nn.Linear(2, 2))
-    return [(torch.ones(2), torch.zeros(2)), tuple(models)]
+    pairs = [(torch.ones(2), torch.zeros(2)), tuple(models)]
+    brief = torch.ones(2, dtype=torch.bfloat16)
+    pairs += [(brief, 2 * brief), (brief, torch.ones(2)), (torch.eye(2).to_sparse(), 2 * torch.eye(2).to_sparse())]
+    return [*pairs, (torch.eye(2), torch.eye(2).to_sparse())]
 
 
 @pytest.mark.parametrize("pairs", [variants, pytest.param(tensors, marks=pytest.mark.torch)])
@@ -129,6 +151,28 @@ def test_every_difference_is_seen_and_a_copy_is_the_same(pairs):
         assert fingerprint(one) != fingerprint(other), one
         assert fingerprint(one) == fingerprint(copy.deepcopy(one)), one
         assert fingerprint(Configured(one)) != fingerprint(Configured(other)), one
+
+
+@pytest.mark.parametrize("kind", [Array, Masked])
+def test_attributes_of_subclasses_of_arrays_count(kind):
+    assert fingerprint(signed(kind, 1)) == fingerprint(signed(kind, 1)) != fingerprint(signed(kind, 2))
+
+
+def test_a_function_of_arrays_without_a_name_of_its_own_is_never_reused():
+    """Of `np.frompyfunc` only the name of the function inside can be asked for."""
+    keys = {fingerprint(np.frompyfunc(inside, 1, 1)) for inside in (lambda x: x, lambda x: x + 1, len)}
+    assert all(key.startswith("unkeyed-") for key in keys)
+
+
+def test_a_star_before_an_argument_counts():
+    def plain(y_true, y_score):
+        return y_score
+
+    def starred(y_true, *y_score):
+        return y_score
+
+    starred.__name__, starred.__qualname__ = plain.__name__, plain.__qualname__
+    assert fingerprint(plain) != fingerprint(starred)
 
 
 def test_the_same_object_twice_is_as_good_as_two_equal_ones():
@@ -171,7 +215,8 @@ def test_values_of_what_has_no_key_are_computed_again_and_shown(tmp_path):
 
     some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path / "store"}
     for run in (1, 2):
-        values = te.rankeval.run("quick", counted, **some).to_frame()
+        with pytest.warns(UserWarning, match="counted: holds what cannot be described for certain"):
+            values = te.rankeval.run("quick", counted, **some).to_frame()
         assert set(values["value"]) == {1.0}
         assert len(calls.read_text()) == run * len(values)
 

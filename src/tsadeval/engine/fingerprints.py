@@ -14,6 +14,8 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import inspect
+import operator
 import os
 import sys
 import sysconfig
@@ -21,10 +23,13 @@ import threading
 import types
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 UNKEYED = "unkeyed-"
 # The folders of the standard library, of installed packages and of tsadeval.
@@ -67,7 +72,8 @@ def fingerprint(thing: Any) -> str:
 
     It covers the object's state (attributes, arrays, arguments of a partial), its code (methods, class attributes,
     default values, closures), all that this code refers to by name (helpers, constants), the source of its module
-    and of the modules that this one imports, and the versions of installed packages among them. Of a script
+    and of the modules that this one imports, and the versions of installed packages among them; of those that were
+    installed from a folder, a repository or a file, where a version may come twice, the checksums too. Of a script
     (`__main__`) it covers what the code refers to, not the whole text, so that other lines of the script may change.
 
     It does not cover files that the code reads, environment variables, and names that are computed (`getattr` with
@@ -120,14 +126,24 @@ class _Digester:
         elif kind in (dict, types.MappingProxyType):
             yield from map(self.digest, chain.from_iterable(value.items()))
         elif hasattr(value, "detach") and hasattr(value, "cpu"):  # a torch tensor; pickle would write its address
-            yield self.digest(value.detach().cpu().numpy())
+            yield from self._tensor(value.detach().cpu())
         elif isinstance(value, (type, types.FunctionType)):
             yield from self._code(value)
         elif kind in _ATTRIBUTES:
             yield self._source(value.__name__ if kind is types.ModuleType else "")
             yield from (self.digest(getattr(value, name)) for name in _ATTRIBUTES[kind])
+            if kind is types.CodeType and (stars := value.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)):
+                yield str(stars)
         else:
             yield from self._reduced(value)
+
+    def _tensor(self, value: Any) -> Iterator[str | bytes]:
+        """Describe a tensor; those of kinds that NumPy does not have, as what they stand for, and their kind."""
+        if str(value.layout) != "torch.strided" or "float8" in str(value.dtype) or "bfloat16" in str(value.dtype):
+            yield f"{value.layout} {value.dtype}"
+            value = value.to_dense()
+            value = value.double() if value.is_floating_point() else value
+        yield self.digest(value.numpy())
 
     def _code(self, value: Any) -> Iterator[str | bytes]:
         """Describe a class or a function: by its name and version if it is installed, else by what it consists of."""
@@ -154,17 +170,35 @@ class _Digester:
         for name in sorted(used & set(function.__globals__)):
             one = function.__globals__[name]
             yield from (name, self.digest(one))
-            if isinstance(one, types.ModuleType) and not installed(one.__name__):
-                for attribute in sorted(attributes & set(vars(one))):
+            for attribute in sorted(attributes & set(vars(one))) if isinstance(one, types.ModuleType) else ():
+                if not installed(one.__name__) or self._was_set(one, attribute):
                     yield from (attribute, self.digest(vars(one)[attribute]))
         yield from map(self._source, sorted(imports))
+
+    def _was_set(self, module: types.ModuleType, name: str) -> bool:
+        """Return True if an attribute of an installed module may be another than its package gives it."""
+        value, top = vars(module)[name], module.__name__.partition(".")[0]
+        if isinstance(value, (type, types.FunctionType)):
+            return not installed(value.__module__ or "")
+        path = _file(module.__name__) or ""
+        if isinstance(value, types.ModuleType) or not path.endswith(".py"):
+            return False
+        if top in sys.stdlib_module_names or top == __name__.partition(".")[0]:
+            return False
+        for other, one in list(sys.modules.items()):
+            if one is not module and other.startswith(f"{top}.") and getattr(one, "__dict__", {}).get(name) is value:
+                return False  # imported from there
+        literals = _literals(Path(path).read_bytes())
+        return name not in literals or self.digest(literals[name]) != self.digest(value)
 
     def _reduced(self, value: Any) -> Iterator[str | bytes]:
         """Describe any other object, taken apart as for a pickle."""
         known = copyreg.dispatch_table.get(type(value))
         reduced = known(value) if known is not None else value.__reduce_ex__(4)
         if isinstance(reduced, str):  # it is a name of its module
-            module = getattr(value, "__module__", None) or type(value).__module__
+            named = getattr(value, "__module__", None) or type(value).__module__
+            # NumPy does not say whose a function of SciPy is; one of `np.frompyfunc` is nobody's.
+            module = named if _has(named, reduced, value) else _home(reduced, value)
             yield from (module, reduced, self._source(module))
             return
         make, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
@@ -174,6 +208,10 @@ class _Digester:
             plain = type(part) is dict and all(isinstance(name, str) for name in part)
             yield self.digest(dict(sorted(part.items())) if plain else part)
         yield from (self.digest(list(items or ())), self.digest(dict(pairs or ())))
+        kinds: tuple[Any, ...] = (np.ndarray, np.ma.MaskedArray)
+        bare = any(type(value).__reduce__ is kind.__reduce__ and type(value) is not kind for kind in kinds)
+        if bare and not type(value).__module__.startswith("numpy") and vars(value):
+            yield self.digest(dict(sorted(vars(value).items())))  # which NumPy leaves out
 
 
 def _steps(code: types.CodeType) -> Iterator[dis.Instruction]:
@@ -181,6 +219,23 @@ def _steps(code: types.CodeType) -> Iterator[dis.Instruction]:
     yield from dis.get_instructions(code)
     for one in code.co_consts:
         yield from _steps(one) if isinstance(one, types.CodeType) else ()
+
+
+def _has(module: str, name: str, value: Any) -> bool:
+    """Return True if a name of a module means this object."""
+    try:
+        return operator.attrgetter(name)(sys.modules[module]) is value
+    except (AttributeError, KeyError):
+        return False
+
+
+def _home(name: str, value: Any) -> str:
+    """Return the installed module that has this object by name, the highest of several."""
+    modules = [key for key, one in list(sys.modules.items()) if getattr(one, "__dict__", {}).get(name) is value]
+    found = sorted(filter(installed, modules), key=lambda key: (key.count("."), key))
+    if not found:
+        raise TypeError(f"no module has {name}")
+    return found[0]
 
 
 def _hash(*parts: str | bytes) -> bytes:
@@ -233,6 +288,19 @@ def _imports(content: bytes, package: str) -> frozenset[str]:
     return frozenset(ancestor for name in names for ancestor in accumulate(name.split("."), "{}.{}".format))
 
 
+@functools.lru_cache(maxsize=1024)
+def _literals(content: bytes) -> dict[str, Any]:
+    """Return the values that a text of a module writes out for its own names."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(content).body:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                found.pop(target.id, None)
+                with suppress(ValueError):
+                    found[target.id] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+    return found
+
+
 def _file(name: str) -> str | None:
     """Return the file of a module, without importing it."""
     spec = _spec(name)
@@ -258,4 +326,7 @@ def _version(top: str) -> str:
     if not found:  # sklearn comes with scikit-learn
         found = list(map(importlib.metadata.distribution, importlib.metadata.packages_distributions().get(top, ())))
     path = _file(top)
+    # Not from an index, so a version may come twice; what changed in our own code, its revisions say.
+    if found and top != __name__.partition(".")[0] and found[0].read_text("direct_url.json"):
+        return f"{found[0].version} {hashlib.sha256((found[0].read_text('RECORD') or '').encode()).hexdigest()}"
     return found[0].version if found else "" if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()

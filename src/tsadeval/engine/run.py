@@ -17,18 +17,22 @@ from itertools import compress
 from typing import Any
 
 from tsadeval._optional import require
+from tsadeval.core.messages import named
 from tsadeval.core.parallel import in_order, mapped, workers
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Compute, compute_all
+from tsadeval.engine.fingerprints import UNKEYED
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store, repeatable
-from tsadeval.errors import InvalidParameterError, TsadevalError
+from tsadeval.errors import InvalidParameterError, TsadevalError, warn
 
 _SECONDS = Number(0, open_low=True, none=True)
 # The columns that say what a value is of.
 _NAMES = ("task", "case", "series", "detector", "generator", "metric")
+# What has a key of its code, and the column that holds the key.
+_KEYS = {"metric": "version", "rule": "rule", "detector": "detector"}
 _BYTES = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 # joblib's backends that run on this machine in processes of its own, which `pool` replaces, or in the caller's.
 _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
@@ -90,11 +94,16 @@ def complete(
         closing(_finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)) as finished,
     ):
         tell(done, total, "")
+        unkeyed: set[str] = set()
         for rows in finished:
             store.add(rows)
             done += len(rows)
             tell(done, total, _name(rows))
+            unkeyed.update(str(row[of]) for row in rows for of, key in _KEYS.items() if UNKEYED in (row.get(key) or ""))
     store.compact()
+    if unkeyed and store.folder is not None:
+        names = named(sorted({name.partition("@")[0] for name in unkeyed}))
+        warn(f"{names}: holds what cannot be described for certain, so its values are computed in each run anew")
 
 
 def _name(rows: list[Row]) -> str:
