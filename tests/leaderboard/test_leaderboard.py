@@ -13,6 +13,7 @@ import pytest
 
 import boards
 import commands
+import policies
 import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import METRICS, parse_metric
@@ -53,6 +54,13 @@ def test_values_are_those_of_evaluate(built):
                 assert found[one.name, series, metric] == expected[metric]
     csv = pd.read_csv(site / "data" / "values.csv")
     assert len(csv) == len(found)
+
+
+def test_pages_run_none_but_the_scripts_of_the_site(built):
+    pages = sorted(built[1].rglob("*.html"))
+    assert {path.parent.name for path in pages} >= {"detectors", "series", "metrics"}
+    for path in pages:
+        assert not policies.check_policy(path).inline, path
 
 
 def test_downloads_have_the_same_values(built):
@@ -374,6 +382,7 @@ def test_the_board_of_metrics_comes_from_stores(tmp_path):
     te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-2seg-50L"], tasks=["AccQ"], store=tmp_path / "store")
     build_site(board, tmp_path / "site", rankeval=[tmp_path / "store"])
     text = (tmp_path / "site" / "rankeval.html").read_text(encoding="utf-8")
+    policies.check_policy(tmp_path / "site" / "rankeval.html")
     assert "RankEval, suite quick" in text
     assert "1 case" in text
     assert "AccQ" in text
