@@ -16,7 +16,7 @@ class Policy(HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         if found.get("http-equiv") == "Content-Security-Policy":
-            assert not (self.inline or self.sources), "the policy must come before what it is for"
+            assert self.inline + self.sources == [], "the policy must come before what it is for"
             words = [part.split() for part in found["content"].split(";")]
             self.directives = {name: sources for name, *sources in words}
         assert not [name for name in found if name == "style" or name.startswith("on")], (tag, found)

@@ -74,6 +74,16 @@ def test_downloads_have_the_same_values(built):
         assert found[key] == "" if np.isnan(value) else float(found[key]) == value
 
 
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    boards.submission(board, "x", "=cmd|' /C calc'!A0", series=("a/0", "a/1"))
+    build_site(board, tmp_path / "site")
+    with open(tmp_path / "site" / "data" / "values.csv", encoding="utf-8", newline="") as file:
+        names = {row["detector"] for row in csv.DictReader(file)}
+    assert "'=cmd|' /C calc'!A0" in names
+    assert ("=cmd|' /C calc'!A0", "a/0", "auc_roc") in values(tmp_path / "site")
+
+
 def test_baselines_are_rows_of_their_own(built):
     _, site = built
     board = data(site / "data" / "board.js")

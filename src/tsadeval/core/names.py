@@ -258,6 +258,10 @@ def printable(text: Any) -> str:
     return escaped(f"{shown[:_LONGEST]}..." if len(shown) > _LONGEST else shown)
 
 
+# What spreadsheets take for a formula, and how to make it text. Numbers are no text, and stay as they are.
+FORMULA, TEXT = r"^([=+\-@\t\r])", r"'\1"
+
+
 def escaped(text: str) -> str:
     """Escape the same in full."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
