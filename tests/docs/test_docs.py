@@ -303,3 +303,11 @@ def test_lost_links_of_a_built_site_are_found(tmp_path):
     (tmp_path / "b.html").write_text("")
     with pytest.raises(SystemExit, match=r"a\.html: b\.html#y"):
         site("links").check(tmp_path)
+
+
+@pytest.mark.parametrize("page", ["reliability.md"])
+def test_tests_that_a_page_names_are_there(page):
+    named = re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert len(named) > 20
+    for path, test in named:
+        assert test in (ROOT / "tests" / path).read_text(encoding="utf-8"), path

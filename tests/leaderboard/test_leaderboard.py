@@ -13,6 +13,7 @@ import pytest
 
 import boards
 import commands
+import policies
 import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import METRICS, parse_metric
@@ -55,6 +56,13 @@ def test_values_are_those_of_evaluate(built):
     assert len(csv) == len(found)
 
 
+def test_pages_run_none_but_the_scripts_of_the_site(built):
+    pages = sorted(built[1].rglob("*.html"))
+    assert {path.parent.name for path in pages} >= {"detectors", "series", "metrics"}
+    for path in pages:
+        assert not policies.check_policy(path).inline, path
+
+
 def test_downloads_have_the_same_values(built):
     _, site = built
     with open(site / "data" / "values.csv", encoding="utf-8", newline="") as file:
@@ -64,6 +72,16 @@ def test_downloads_have_the_same_values(built):
     assert {boards.NASTY, "uniform"} <= {key[0] for key in found}
     for key, value in expected.items():
         assert found[key] == "" if np.isnan(value) else float(found[key]) == value
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    boards.submission(board, "x", "=cmd|' /C calc'!A0", series=("a/0", "a/1"))
+    build_site(board, tmp_path / "site")
+    with open(tmp_path / "site" / "data" / "values.csv", encoding="utf-8", newline="") as file:
+        names = {row["detector"] for row in csv.DictReader(file)}
+    assert "'=cmd|' /C calc'!A0" in names
+    assert ("=cmd|' /C calc'!A0", "a/0", "auc_roc") in values(tmp_path / "site")
 
 
 def test_baselines_are_rows_of_their_own(built):
@@ -374,6 +392,7 @@ def test_the_board_of_metrics_comes_from_stores(tmp_path):
     te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-2seg-50L"], tasks=["AccQ"], store=tmp_path / "store")
     build_site(board, tmp_path / "site", rankeval=[tmp_path / "store"])
     text = (tmp_path / "site" / "rankeval.html").read_text(encoding="utf-8")
+    policies.check_policy(tmp_path / "site" / "rankeval.html")
     assert "RankEval, suite quick" in text
     assert "1 case" in text
     assert "AccQ" in text

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import policies
 import tsadeval as te
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.selection import select_metrics
@@ -233,4 +234,5 @@ def test_no_name_can_be_markup(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"<script>alert|<img src", text)
     assert "{{7*7}}" in text
+    assert len(policies.check_policy(path).inline) == 2  # its own style and script
     assert data_of(path)["detectors"] == NASTY

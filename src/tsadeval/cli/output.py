@@ -7,6 +7,7 @@ import enum
 import io
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import tsadeval
@@ -14,7 +15,7 @@ from tsadeval.cli.options import say
 from tsadeval.core.facts import grouped
 from tsadeval.core.messages import are, by_reason, label_notes, named
 from tsadeval.core.metric import Metric
-from tsadeval.core.names import printable
+from tsadeval.core.names import FORMULA, TEXT, printable
 from tsadeval.core.results import Grid, Result, ResultTable, Row, plain
 from tsadeval.evaluation.events import EventTable, summed_up
 from tsadeval.evaluation.single import Evaluation
@@ -51,7 +52,9 @@ def show(result: Result, format: Format, columns: Sequence[str] = ()) -> str:
     if format is Format.json:
         return json.dumps([dict(zip(head, row, strict=True)) for row in table], indent=2)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([head, *table])
+    for row in (head, *table):
+        cells = (re.sub(FORMULA, TEXT, cell) if isinstance(cell, str) else cell for cell in row)
+        csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue().rstrip("\n")
 
 

@@ -282,6 +282,10 @@ def quoted(value: Any) -> str:
         return "an integer of too many digits"
 
 
+# What spreadsheets take for a formula, and how to make it text. Numbers are no text, and stay as they are.
+FORMULA, TEXT = r"^([=+\-@\t\r])", r"'\1"
+
+
 def escaped(text: str) -> str:
     """Escape the same in full."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -18,6 +18,7 @@ import tsadeval
 from tsadeval._optional import require
 from tsadeval.comparison.standings import Data
 from tsadeval.core.metric import PROPERTIES
+from tsadeval.core.names import FORMULA, TEXT
 from tsadeval.core.results import cell_text
 from tsadeval.engine.progress import Progress
 from tsadeval.leaderboard.board import (
@@ -182,6 +183,9 @@ class _Site:
         for name in ("value", "threshold"):  # what is not a number is left empty in csv
             known = compute.if_else(compute.is_nan(table[name]), None, table[name])
             table = table.set_column(columns.index(name), name, known)
+        for name in ("detector", "series"):
+            plain = compute.replace_substring_regex(table[name].cast("string"), FORMULA, TEXT)
+            table = table.set_column(columns.index(name), name, plain)
         file = BytesIO()
         require("pyarrow.csv", extra="all").write_csv(table, file)
         yield "data/values.csv", file.getvalue()

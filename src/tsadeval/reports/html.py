@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from functools import cache
 from importlib import resources
@@ -57,6 +59,10 @@ def page(template: str, **context: Any) -> str:
 
 
 def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...], **context: Any) -> str:
-    """Render a page with its styles and scripts inside."""
-    css, script = (trusted("\n".join(map(source, names))) for names in (styles, scripts))
-    return page(template, css=css, script=script, **context)
+    """Render a page with its styles and scripts inside, which are all that a browser may run on it."""
+    texts = {"css": "\n".join(map(source, styles)), "script": "\n".join(map(source, scripts))}
+    hashes = {}
+    for name, text in texts.items():
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        hashes[f"{name}_hash"] = trusted(f"'sha256-{digest}'")
+    return page(template, **{name: trusted(text) for name, text in texts.items()}, **hashes, **context)

@@ -1,10 +1,10 @@
 "use strict";
 // The leaderboard: standings by metric and group, and pages of detectors, series and metrics.
-const Board = (() => {
+(() => {
   const $ = (id) => document.getElementById(id);
   const root = document.body.dataset.root;
   const board = window.BOARD;
-  const theme = T.theme($("theme"));
+  T.theme($("theme"));
   const known = new Map(), waiting = new Map();
 
   // Data comes as scripts: pages that are opened as files may not read other files in any other way.
@@ -212,5 +212,6 @@ const Board = (() => {
     document.body.dataset.ready = "plain";
   }
 
-  return { index, values, metric, plain, theme };
+  const views = { index, metric, plain, series: () => values("series", "Series"), detectors: () => values("detectors", "Detector") };
+  views[document.body.dataset.view]();
 })();
