@@ -72,12 +72,13 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         metric = find_metric(metric, self.metrics, "this table")
         sign = -1 if metric in self._lower else 1
         known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
-        return [d for d, value in known.items() if value == max(known.values())]
+        most = max(known.values(), default=math.nan)
+        return [d for d, value in known.items() if value == most]
 
     def _starred(self) -> list[list[str]]:
         """Return the rows as people read them, with a star at the best values."""
-        best = {metric: self.best(metric) for metric in self.metrics}
-        best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
+        best = {metric: set(self.best(metric)) for metric in self.metrics}
+        best = {metric: names if len(names) < len(self) else set() for metric, names in best.items()}  # all: no mark
         style = Style(self.percent, places=PRINTED)
         rows = []
         for detector, found in self._values.items():
