@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+import time
 import warnings
 
 import numpy as np
@@ -14,7 +15,10 @@ import published
 import tsadeval as te
 from tsadeval.comparison import paired as pairs
 from tsadeval.comparison import statistics
+from tsadeval.comparison.comparison import Comparison, Made
+from tsadeval.core.metric import parse_metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning, UnknownNameError
+from tsadeval.thresholds.rules import parse_rule
 
 DETECTORS = {"good": 2.0, "fair": 1.0, "poor": 0.3}
 METRICS = ["auc_roc", "f1", "detection_delay"]
@@ -118,6 +122,34 @@ def test_ranks_are_those_of_the_statistics(found):
     assert only[0]["wins"] + only[0]["ties"] + only[0]["losses"] == 16
     assert "Friedman test (Iman-Davenport)" in repr(found.ranks("f1"))
     assert "metric" not in repr(found.ranks("f1")).splitlines()[0]
+
+
+@pytest.mark.parametrize("view", [repr, Comparison.to_latex, lambda one: repr(one.ranks())])
+def test_time_is_linear_in_the_number_of_detectors(view):
+    def make(count):
+        made = Made((parse_metric("auc_roc"),), parse_rule("best"))
+        rng = np.random.default_rng(0)
+        row = {"metric": "auc_roc", "rule": None, "status": "ok"}
+        names = [(f"s{i}", f"d{j}") for j in range(count) for i in range(3)]
+        return Comparison([{"series": s, "detector": d, "value": rng.random(), **row} for s, d in names], made=made)
+
+    def seconds(count):
+        one = make(count)
+        start = time.process_time()
+        view(one)
+        return time.process_time() - start
+
+    view(make(10))
+    few, many = seconds(1_000), seconds(4_000)
+    assert many < 9 * few  # 16 times, if every two were looked at
+
+
+def test_letters_of_many_detectors_are_left_out(found, monkeypatch):
+    monkeypatch.setattr(statistics, "MANY", 2)
+    ranks = found.ranks("auc_roc")
+    assert {row["group"] for row in ranks.rows} == {""}
+    assert "no letters for more than 2 detectors: significance() tests every two" in repr(ranks)
+    assert "the same letter" not in repr(ranks)
 
 
 def test_significance_is_that_of_the_statistics(found):

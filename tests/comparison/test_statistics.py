@@ -352,6 +352,46 @@ def test_few_series_give_no_verdict():
     assert statistics.wilcoxon_holm(values).same().all()
 
 
+@given(tables())
+def test_totals_are_sums_over_all_pairs(values):
+    whole = statistics.whole_rows(values)
+    for total, some in zip(statistics.total_wins(whole), statistics.wins_ties_losses(whole), strict=True):
+        assert total.tolist() == some.sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tests_against_one_detector_tell_nothing_apart_that_tests_of_all_pairs_do_not(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(25, 8)) + rng.exponential(2, 8)
+    values[rng.random(values.shape) < 0.05] = math.nan
+    best = int(rng.integers(8))
+    every, some = statistics.wilcoxon_holm(values), statistics.wilcoxon_holm(values, best)
+    others = np.arange(8) != best
+    assert (some.raw[0] == every.raw[best])[others].all()
+    assert (some.series[0] == every.series[best]).all()
+    assert (some.p_values[0] >= every.p_values[best])[others].all()
+    assert some.same()[0, best]
+    assert some.needed() == every.needed()
+
+
+@pytest.mark.parametrize("series", [3, 60])
+def test_of_many_detectors_not_every_two_are_tested(series, monkeypatch):
+    values = np.random.default_rng(0).random((series, 40)) + np.linspace(0, 3, 40)
+    every = statistics.Ranking(values)
+    assert not every.many
+    apart = np.flatnonzero(~np.array(every.alike(0.05)))
+    monkeypatch.setattr(statistics, "MANY", 39)
+    monkeypatch.setattr(statistics, "_square", None)  # no matrix of pairs is made
+    many = statistics.Ranking(values)
+    assert many.many
+    assert many.groups(0.05) == []
+    told = np.flatnonzero(~np.array(many.alike(0.05)))
+    assert set(told) <= set(apart)
+    assert len(told) == (0 if series == 3 else 36)
+    assert many.tests.too_few() == every.tests.too_few()
+    assert bool(every.tests.too_few()) == (series == 3)
+
+
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("test", [statistics.wilcoxon_holm, statistics.nemenyi])
 def test_the_number_of_series_that_a_test_needs_is_the_least(k, test):

@@ -79,12 +79,13 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             for (d, found), flaw in zip(self._values.items(), self.flaws(metric), strict=True)
             if math.isfinite(found[metric]) and flaw is None
         }
-        return [d for d, value in known.items() if value == max(known.values())]
+        most = max(known.values(), default=math.nan)
+        return [d for d, value in known.items() if value == most]
 
     def _starred(self) -> list[list[str]]:
         """Return the rows as people read them, with a star at the best values."""
-        best = {metric: self.best(metric) for metric in self.metrics}
-        best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
+        best = {metric: set(self.best(metric)) for metric in self.metrics}
+        best = {metric: names if len(names) < len(self) else set() for metric, names in best.items()}  # all: no mark
         flaws = {metric: self.flaws(metric) for metric in self.metrics}
         style = Style(self.percent, places=PRINTED)
         rows = []

@@ -101,6 +101,7 @@ def rank_table(
             test = statistics.friedman(found.values)
             said = f"F = {test.f:.3f}, p = {test.f_p:.3g} on {test.series} series"
             overall.append(f"{metric}: Friedman test (Iman-Davenport) {said}")
+        counts = {name: some.tolist() for name, some in found.counts._asdict().items()}
         for j in np.argsort(found.means.mean, kind="stable").tolist():
             rows.append(
                 {
@@ -110,11 +111,14 @@ def rank_table(
                     "low": float(found.means.low[j]),
                     "high": float(found.means.high[j]),
                     "group": "".join(_letter(i) for i, group in groups if j in group),
-                    **{name: int(count[j].sum()) for name, count in found.counts._asdict().items()},
+                    **{name: some[j] for name, some in counts.items()},
                     "series": found.means.series,
                 }
             )
-    notes = [*left_out, *overall, f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"]
+    same = f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"
+    if any(found.many for found in ranked.values()):
+        same = f"no letters for more than {statistics.MANY} detectors: significance() tests every two"
+    notes = [*left_out, *overall, same]
     notes += _by_remark({metric: _fewer(found.values) for metric, found in ranked.items()})
     notes += _too_few({metric: found.tests for metric, found in ranked.items()}, alpha)
     columns = [*_of_metric(ranked), "detector", "rank", "low", "high", "group", "wins", "ties", "losses"]

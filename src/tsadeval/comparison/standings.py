@@ -145,9 +145,10 @@ def standings(
         "low": found.for_all(_plain(found.means.low), None),
         "high": found.for_all(_plain(found.means.high), None),
         "groups": [[found.kept[i] for i in group] for group in found.groups(alpha)],
+        "many": found.many,
         "friedman": plain(statistics.friedman(found.values).f_p) if found.tested and len(found.kept) > 2 else None,
         "best": np.flatnonzero(found.alike(alpha)).tolist(),
-        "wins": [found.for_all(some.sum(axis=1).tolist(), 0) for some in found.counts[:2]] if several else [],
+        "wins": [found.for_all(some.tolist(), 0) for some in found.counts[:2]] if several else [],
         "too_few": found.tests.too_few(alpha) if found.tested else "",
         **({"flaws": list(flaws)} if any(flaws) else {}),
     }

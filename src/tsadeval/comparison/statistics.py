@@ -30,6 +30,9 @@ Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
 ALPHA = {"alpha": Number(0, 1, open_low=True)}
+# Of more detectors than this a ranking does not test every two (which `significance` does), as pairs grow with the
+# square of the detectors.
+MANY = 500
 
 
 def _table(values: Any, least: int = 1) -> Floats:
@@ -134,7 +137,7 @@ class WinsTiesLosses(NamedTuple):
 
 
 def wins_ties_losses(values: Any) -> WinsTiesLosses:
-    """Count of series on which one detector beats another, for every two of them.
+    """Count the series on which one detector beats another, for every two of them.
 
     >>> wins_ties_losses([[0.9, 0.5], [0.8, 0.8], [0.4, 0.5], [0.7, 0.1]]).wins
     array([[0, 2],
@@ -145,6 +148,19 @@ def wins_ties_losses(values: Any) -> WinsTiesLosses:
     wins, ties = (a > b).sum(axis=0), (a == b).sum(axis=0)
     np.fill_diagonal(ties, 0)
     return WinsTiesLosses(wins, ties, wins.T.copy())
+
+
+def total_wins(values: Any) -> WinsTiesLosses:
+    """Count the wins, ties and losses of each detector against all others, in time linear in their number.
+
+    >>> total_wins([[0.9, 0.5], [0.8, 0.8], [0.4, 0.5], [0.7, 0.1]]).wins
+    array([2, 1])
+    """
+    table = _table(values)
+    rank = require("scipy.stats", extra="all").rankdata
+    wins = (rank(table, "min", axis=1) - 1).sum(axis=0).astype(np.int64)
+    losses = (table.shape[1] - rank(table, "max", axis=1)).sum(axis=0).astype(np.int64)
+    return WinsTiesLosses(wins, len(table) * (table.shape[1] - 1) - wins - losses, losses)
 
 
 class Friedman(NamedTuple):
@@ -185,14 +201,15 @@ def friedman(values: Any) -> Friedman:
 class Pairwise:
     """Tests of every two detectors: p-values corrected for their number, as a symmetric matrix with ones inside.
 
-    `raw` are the p-values before the correction (the same where the test has it built in) and `series` says on how
-    many series each test stands. `least_p` is the smallest p-value that a number of series can give, whatever the
-    values are.
+    Of tests against one detector, the matrix has its row alone. `raw` are the p-values before the correction (the same
+    where the test has it built in) and `series` says on how many series each test stands; `most` is the largest of
+    these numbers. `least_p` is the smallest p-value that a number of series can give, whatever the values are.
     """
 
     p_values: Floats
     raw: Floats
     series: Counts
+    most: int
     short: str
     least_p: Callable[[int], float]
 
@@ -204,7 +221,7 @@ class Pairwise:
     def needed(self, alpha: float = 0.05) -> int:
         """How many series the test needs before any difference can be significant; 0 where there are enough."""
         check_parameters("needed", ALPHA, {"alpha": alpha})
-        n = self._most
+        n = self.most
         if n and self.least_p(n) < alpha:
             return 0
         return next(more for more in itertools.count(n + 1) if self.least_p(more) < alpha)
@@ -217,19 +234,16 @@ class Pairwise:
         """
         needed = self.needed(alpha)
         text = (
-            f"too few series for {self.short}: {len(self.series)} detectors cannot differ significantly at {alpha:g} "
-            f"on fewer than {needed} (here {self._most})"
+            f"too few series for {self.short}: {self.series.shape[1]} detectors cannot differ significantly at "
+            f"{alpha:g} on fewer than {needed} (here {self.most})"
         )
         return text if needed else ""
 
-    @property
-    def _most(self) -> int:
-        """The number of series of the pair that has the most of them."""
-        return int(self.series[np.triu_indices(len(self.series), 1)].max(initial=0))
 
-
-def holm(p_values: Any) -> Floats:
+def holm(p_values: Any, tests: int | None = None) -> Floats:
     """Holm's step-down correction; NaN stays, and does not count as a test.
+
+    With `tests`, the p-values are some of so many: what they are corrected to is not below what it would be among all.
 
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
@@ -238,7 +252,7 @@ def holm(p_values: Any) -> Floats:
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     found = np.full(len(p), math.nan)
-    factors = np.arange(len(order), 0, -1)
+    factors = (tests or len(order)) - np.arange(len(order))
     found[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
     return found
 
@@ -251,8 +265,11 @@ def _square(k: int, pairs: Floats) -> Floats:
     return matrix
 
 
-def wilcoxon_holm(values: Any) -> Pairwise:
+def wilcoxon_holm(values: Any, against: int | None = None) -> Pairwise:
     """Wilcoxon's signed-rank test of every two detectors, with Holm's correction.
+
+    With `against`, of each detector against that one, corrected for all pairs nevertheless: no two are told apart that
+    the tests of all pairs do not tell apart.
 
     >>> table = [[0.9, 0.5, 0.4], [0.8, 0.6, 0.7], [0.7, 0.3, 0.5], [0.9, 0.4, 0.6], [0.8, 0.2, 0.1], [0.6, 0.1, 0.2]]
     >>> wilcoxon_holm(table).p_values.round(4)
@@ -262,17 +279,23 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     """
     table = _table(values, 2)
     k = table.shape[1]
-    first, second = np.triu_indices(k, 1)
+    first, second = np.triu_indices(k, 1) if against is None else (np.full(k, against), np.arange(k))
     apart = differences(table[:, first], table[:, second])
-    raw = wilcoxon(apart)
-    count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
-    np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
-    tests = int((~np.isnan(raw)).sum()) or len(raw)
+    raw, counts = wilcoxon(apart), (~np.isnan(apart)).sum(axis=0)
+    if against is None:
+        tests = int((~np.isnan(raw)).sum()) or len(raw)
+        p_values, raw, series = (_square(k, some) for some in (holm(raw), raw, counts))
+        np.fill_diagonal(series, (~np.isnan(table)).sum(axis=0))
+    else:
+        tests = k * (k - 1) // 2
+        p_values, raw, series = holm(raw, tests)[None], raw[None], counts[None]
+        counts = np.delete(counts, against)
 
     def least_p(n: int) -> float:  # all differences of one pair have the same sign
         return min(1.0, tests * 2.0 ** (1 - n))
 
-    return Pairwise(_square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
+    most = int(counts.max(initial=0))
+    return Pairwise(p_values, raw, series.astype(np.int64), most, "Wilcoxon-Holm", least_p)
 
 
 def nemenyi(values: Any) -> Pairwise:
@@ -293,7 +316,7 @@ def nemenyi(values: Any) -> Pairwise:
     if n > 1:
         mean = ranks(table).mean(axis=0)
         found = _square(k, p_value(np.abs(mean[first] - mean[second]), n))
-    return Pairwise(found, found, count, "Nemenyi", least_p)
+    return Pairwise(found, found, count, n, "Nemenyi", least_p)
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
@@ -332,7 +355,7 @@ def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
     return groups
 
 
-TESTS: dict[str, Callable[[Any], Pairwise]] = {"wilcoxon-holm": wilcoxon_holm, "nemenyi": nemenyi}
+TESTS: dict[str, Callable[..., Pairwise]] = {"wilcoxon-holm": wilcoxon_holm, "nemenyi": nemenyi}
 
 
 class Ranking:
@@ -367,8 +390,18 @@ class Ranking:
 
     @cached_property
     def tests(self) -> Pairwise:
-        """The tests of every two detectors, of which there must be two."""
-        return self._test(self.values)
+        """The tests of every two detectors, of which there must be two; of `many`, of each against the best."""
+        return self._test(self.values, self._best) if self.many else self._test(self.values)
+
+    @property
+    def many(self) -> bool:
+        """True if there are too many detectors to test every two of them."""
+        return len(self.kept) > MANY and self._test is wilcoxon_holm
+
+    @property
+    def _best(self) -> int:
+        """The first of those with the best mean rank that can be first."""
+        return int(np.argmin(self.first))
 
     @property
     def tested(self) -> bool:
@@ -376,20 +409,20 @@ class Ranking:
         return len(self.kept) > 1 and self.means.series > 1
 
     def groups(self, alpha: float) -> list[list[int]]:
-        """Return groups of detectors of which no two were told apart, best first; none where there is no test."""
-        return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested else []
+        """Return groups of detectors of which no two were told apart, best first; none without tests of every two."""
+        return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested and not self.many else []
 
     def alike(self, alpha: float) -> list[bool]:
         """Say of all detectors that can be first whether they were not told apart from the one with the best rank."""
         if not self.tested or np.isinf(self.first).all():
             return [False] * self.detectors
-        same = self.tests.same(alpha)[np.argmin(self.first)] & np.isfinite(self.first)
+        same = self.tests.same(alpha)[0 if self.many else self._best] & np.isfinite(self.first)
         return self.for_all(same.tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:
-        """Wins, ties and losses on the series that ranks stand on."""
-        return wins_ties_losses(whole_rows(self.values))
+        """Wins, ties and losses of each detector on the series that ranks stand on."""
+        return total_wins(whole_rows(self.values))
 
     def for_all(self, some: Sequence[Any], nothing: Any) -> list[Any]:
         """Return what is known of the kept detectors for all of them, and `nothing` for the others."""

@@ -179,8 +179,9 @@ def comparison_remarks(
     notes += [f"{named(list(binary))}: scores of 0 and 1 are taken as alarms"] if binary else []
     rules = {row.get("rule") for row in rows}
     notes += odd_remarks({key: found for key, found in odd.items() if found and found.rule in rules}, titles, rows)
+    by_detector = grouped((row["detector"], row) for row in rows)
     for detector, title in titles.items():
-        if turned := upside_down(row for row in rows if row["detector"] == detector):
+        if turned := upside_down(by_detector.get(detector, ())):
             notes.append(f"{title}, {turned}: {IS_TURNED}")
     without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
     if without:

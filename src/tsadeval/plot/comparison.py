@@ -144,7 +144,8 @@ def critical_difference(
     if k < (3 if test == "nemenyi" else 2):
         raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
     found, groups = ranking.means, ranking.groups(alpha)
-    bars = "bars: not told apart" if groups else "all neighbours differ"
+    none = "too many detectors to test every two" if ranking.many else "all neighbours differ"
+    bars = "bars: not told apart" if groups else none
     notes = [f"{given.label} on {_of_all(ranking)}", f"{bars} ({ranking.tests.short}, {alpha:g})", *left_out]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")

@@ -64,7 +64,7 @@
     const groups = (one.groups || []).map((g) => g.filter((i) => place.has(i)).map((i) => place.get(i))).filter((g) => g.length > 1);
     if ($("diagram")) {
       T.diagram($("diagram"), shown.map((i) => called(board.detectors[one.listed[i]])), shown.map((i) => one.rank[i]), groups);
-      $("diagram-note").textContent = one.best && one.best.length ? `Mean ranks. ${T.bars(groups)}` : "There are too few series or detectors for tests.";
+      $("diagram-note").textContent = one.best && one.best.length ? `Mean ranks. ${T.bars(groups, one.many)}` : "There are too few series or detectors for tests.";
     }
     const words = [`${T.whole(one.n)} series on which the metric is defined.`];
     if (metric.lower) words.push("Lower is better.");

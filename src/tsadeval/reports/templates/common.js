@@ -171,9 +171,10 @@ const T = (() => {
     target.append(svg);
   }
 
-  // What the diagram's bars say; there are none where every two neighbours differ.
-  function bars(groups) {
+  // What the diagram's bars say; there are none where every two neighbours differ, or of very many detectors.
+  function bars(groups, many) {
     const tests = "Wilcoxon tests with Holm's correction";
+    if (many) return "There are too many detectors to test every two.";
     return groups.length ? `Bars join detectors that ${tests} do not tell apart at 5 %.` : `${tests} tell every two neighbours apart at 5 %.`;
   }
 

@@ -43,7 +43,7 @@ function comparison() {
       words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector${rest.length ? " that is ranked" : ""} has a value.`);
       if (rest.length) words.push(`Not ranked without any value: ${rest.join(", ")}.`);
       if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
-      words.push(T.bars(board.groups));
+      words.push(T.bars(board.groups, board.many));
       if (board.too_few) words.push(T.sentence(board.too_few));
     } else words.push(several ? `There are ${T.whole(board.series)} series on which every detector has a value, too few for ranks and tests.` : "With one series there is nothing to test: values are shown as they are.");
     $("board-note").textContent = words.join(" ");
