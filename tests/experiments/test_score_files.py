@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+import commands
 import tsadeval as te
 from tsadeval.engine import parts as parts_module
 from tsadeval.engine import store as store_module
@@ -357,3 +358,22 @@ def test_every_bad_series_of_a_file_has_its_own_reason(tmp_path):
     assert found["a"]["status"] == "ok"
     assert "'soon'" in found["b"]["message"]
     assert "'never'" in found["c"]["message"]
+
+
+@pytest.mark.parametrize("by", [None, "file", ["folder", "file"]])
+def test_names_that_are_not_utf8_are_escaped(tmp_path, by):
+    folder = os.fsencode(tmp_path) + b"/data/\xfe"
+    os.makedirs(folder)
+    for name in (b"a\xff.csv", b"b.csv"):
+        with open(folder + b"/" + name, "w") as file:
+            file.write("label,score\n0,0.1\n1,0.9\n0,0.3\n")
+    told = []
+    for _ in range(2):
+        told.clear()
+        options = {"store": tmp_path / "store", "progress": lambda *now: told.append(now)}
+        found = te.score_files(tmp_path / "data", "f1", **options, **({"by": by} if by else {}))
+    assert told[0] == (2, 2)
+    assert [row["value"] for row in found.rows] == [1.0, 1.0]
+    assert any(row["file"].endswith("\\udcfe/a\\udcff.csv") for row in found.rows)
+    done = commands.run("score", tmp_path / "data", "--metrics", "f1")
+    assert done.returncode == 0, done.stderr

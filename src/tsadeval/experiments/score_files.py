@@ -110,8 +110,8 @@ def score_files(
         if not _within(file.path, store):
             local = checksums.state(file.path) if os.path.isfile(file.path) else ""
             state = STDIN if file.path == STDIN else file.remote or local
-            found.append(File(file.path, state, sys.intern(file.folder)))
-            shards[file.path] = shard
+            found.append(File(_utf8(file.path), state, sys.intern(_utf8(file.folder))))
+            shards[found[-1].path] = shard
     found.sort()
     if not any(file.state for file in found):
         raise InvalidInputError("; ".join(filter(None, [_nothing(scores, found), skipped_stores(scores.stores)])))
@@ -179,7 +179,22 @@ def _names(checksums: Checksums, shard: TableShard) -> dict[Name, dict[str, str]
     except (InvalidInputError, OSError):
         known = [([""] * len(columns), column) for column in shard.options.score]
     keys = [(dict(zip(columns, values, strict=True)), column) for values, column in known]
-    return {(*shard.names_of(own), column): own for own, column in keys}
+    return {_name_in(shard, own, column): own for own, column in keys}
+
+
+def _name_in(shard: TableShard, own: dict[str, str], column: str) -> Name:
+    """Return what names a scoring of a file, as the store has it."""
+    series, detector = shard.names_of(own)
+    return _utf8(series), _utf8(detector), column
+
+
+def _utf8(name: str) -> str:
+    r"""Return the name of a file as a text that can be stored: other bytes than those of UTF-8 are escaped.
+
+    >>> print(_utf8("a\udcff.csv"))
+    a\udcff.csv
+    """
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _remarks(
@@ -217,8 +232,9 @@ def _read(shard: TableShard, file: str, state: str) -> dict[Name, Scored | LeftO
     for one in shard.read():
         scored = one if isinstance(one, LeftOut) else one.scored(shard.options.missing)
         of = scored.given if isinstance(scored, Scored) else scored
-        found[*shard.names_of(dict(of.keys)), of.column] = scored
-    if "://" not in file and os.path.exists(file) and not same_state(file, state):
+        found[_name_in(shard, dict(of.keys), of.column)] = scored
+    path = str(shard.source)
+    if "://" not in path and os.path.exists(path) and not same_state(path, state):
         changed = "it has changed since the run began, so its values were not kept: run the command again"
         return {_WHOLE: LeftOut("", "", file, changed)}
     return found
