@@ -6,6 +6,7 @@ their score moments and every bad value while it reads both arrays once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -282,14 +283,16 @@ class Scoring(_Checked):
         Between the lower score and v, so that it can be printed and typed in again; below the lowest score not far from
         it. Of neighbours among the numbers of the scores' own type it is the lower one.
         """
+        with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
+            lowest = float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+        if not math.isfinite(v):
+            return lowest
         place = int(np.searchsorted(self._candidates, v))
         high = Decimal(v)
         if place:
             low = Decimal(float(self._candidates[place - 1]))
         else:
             low = high - ((Decimal(self.high) - high) or abs(high) or Decimal(1)) / 10
-        with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
-            lowest = float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
         # In the scores' own type the decimal must not become v, and all numbers below v are as good.
         return shortest_between(low, high, lambda t: self.in_own_type(t) <= lowest, lowest)
 
