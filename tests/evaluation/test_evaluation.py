@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import tsadeval as te
+from tsadeval.core.results import MappingResult
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 from tsadeval.thresholds.best import GRID
 
@@ -165,3 +166,11 @@ def test_views_of_many():
 def test_bad_series(series, message):
     with pytest.raises(InvalidInputError, match=message):
         te.evaluate_many(series, "cce", missing="error")
+
+
+def test_names_for_mlflow_are_plain():
+    found = te.evaluate([0, 1, 0, 1], [0.1, 0.9, 0.2, 0.4], ["f1", "cce(tau=0.4)", "cce(normalize='robust')"])
+    assert found.to_mlflow() == dict(zip(["f1", "cce_tau_0.4", "cce_normalize_robust"], found.values(), strict=True))
+    same = MappingResult([{"metric": "cce(tau=0.4)", "value": 1.0}, {"metric": "cce[tau=0.4]", "value": 2.0}])
+    with pytest.raises(te.errors.InvalidInputError, match=r"several values would be 'cce_tau_0.4' in MLflow"):
+        same.to_mlflow()

@@ -194,3 +194,38 @@ def test_names_are_no_formulas(draw, tmp_path):
 def test_figures_of_one_detector_refuse_two(draw):
     with pytest.raises(InvalidInputError, match="this figure is of one detector, but there are 2"):
         draw(Y, {"a": SCORE, "b": -SCORE})
+
+
+def test_points_without_a_score_are_left_out_as_compare_leaves_them_out():
+    gaps = SCORE.copy()
+    gaps[[100, 101, 430, 431, 432]] = np.nan
+    known = ~np.isnan(gaps)
+    values = te.compare({"a": gaps}, Y, metrics=["auc_roc", "auc_pr"]).table()["a"]
+    for draw, metric in ((plot.roc_curve, "auc_roc"), (plot.pr_curve, "auc_pr")):
+        ax = draw(Y, {"a": gaps})
+        assert f"{values[metric]:.3f}".lstrip("0") in ax.get_legend().get_texts()[0].get_text()
+        assert (ax.lines[0].get_xydata() == draw(Y[known], SCORE[known]).lines[0].get_xydata()).all()
+    plot.det_curve(Y, gaps)
+    ax = plot.value_by_threshold(Y, gaps, metrics="f1")
+    assert np.nanmax(ax.lines[0].get_ydata()) == pytest.approx(te.evaluate(Y, gaps, "f1")["f1"], abs=0.02)
+    assert min(ax.lines[0].get_xdata()) == np.nanmin(gaps)
+    ax = plot.value_by_threshold(Y, gaps, metrics="accuracy")
+    assert ax.lines[0].get_ydata()[-1] == Y[known].mean()  # an alarm at all points that are judged
+    strips = plot.outcome_strips(Y, {"a": np.where(Y == 1, np.nan, SCORE), "b": gaps}, threshold=10.0)
+    assert len(strips.get_yticks()) == 3
+    missed = [bar for bar in strips.collections if (bar.get_facecolor() == to_rgba(MISSED)).all()]
+    assert len(missed) == 1  # of the first detector no anomaly is judged
+    worst = plot.worst_events(Y, gaps, n=1, label=None, values=Y)
+    assert len(worst.get_yticks()) == 1
+    with pytest.raises(InvalidInputError, match="points without a score"):
+        plot.vus_surface(Y, gaps)
+
+
+def test_scores_with_gaps_are_drawn_with_gaps():
+    gaps = SCORE.copy()
+    gaps[[100, 101, 430]] = np.nan
+    ax = plot.series_with_scores((SCORE, Y), {"a": gaps}, metrics=["cce", "f1"])
+    line = next(line for line in ax.lines if np.isnan(line.get_ydata()).any())
+    assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [100, 101, 430]
+    shown = [text.get_text() for text in ax.texts]
+    assert all(f"{value:.3f}" in shown for value in te.evaluate(Y, gaps, ["cce", "f1"]).values())

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import commands
@@ -152,6 +153,14 @@ def test_all_figures_of_a_run(result, series, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("of", [dict, pd.DataFrame])
+def test_series_of_an_audit_as_a_table_with_alarms_as_truth_values(of):
+    label = np.arange(400) // 20 == 9
+    table = of({"series": ["one"] * 400, "label": label, "good": label, "poor": np.arange(400) % 7})
+    audit = te.rankeval.audit(table, ["f1"])
+    assert te.plot.fooled(audit, "f1", table).get_title(loc="left") == "F1: one"
+
+
 def test_series_of_an_audit(series):
     def mine(n, random):
         return np.full(n, 0.5)
@@ -165,6 +174,8 @@ def test_series_of_an_audit(series):
     with pytest.raises(te.errors.InvalidInputError, match="adversaries must have 'mine'"):
         te.plot.fooled(only, "poor", series)
     with pytest.raises(te.errors.InvalidInputError, match="series must be those of the audit"):
+        te.plot.fooled(audit, "auc_roc", [("another", "a", np.arange(400) // 20 == 9, np.arange(400.0))])
+    with pytest.raises(te.errors.InvalidInputError, match="there is no series to judge"):
         te.plot.fooled(audit, "auc_roc", [])
     label = np.arange(400) // 20 == 9
     alarms = {"a": np.arange(400) == 185, "b": np.arange(400) // 60 == 3}

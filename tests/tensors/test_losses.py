@@ -240,3 +240,10 @@ def test_logits_are_no_probabilities():
     with pytest.raises(InvalidInputError, match=r'reach from -1 to 3; of logits use scale="sigmoid"'):
         tt.CCELoss(scale=None)(preds, target)
     assert torch.equal(tt.CCELoss(scale=None)(preds.sigmoid(), target), tt.CCELoss()(preds, target))
+
+
+def test_an_option_of_the_metric_is_called_by_its_name_in_the_loss():
+    with pytest.raises(TypeError, match=r"CCELoss\(\) has no option 'normalize': scale=\"minmax\" and scale=None are"):
+        tt.CCELoss(normalize="minmax")
+    with pytest.raises(TypeError, match=r"CCELoss\(\) has no option 'gama': did you mean gamma"):
+        tt.CCELoss(gama=1.0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -19,6 +20,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.names import escaped
+from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -298,3 +300,13 @@ class MappingResult(Result, Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._items())
+
+    def to_mlflow(self) -> dict[str, float]:
+        """Return the values by names that `mlflow.log_metrics` accepts: `cce(tau=0.4)` is `cce_tau_0.4`."""
+        found: dict[str, float] = {}
+        for name, value in self._items().items():
+            key = re.sub(r"[^\w. :/-]+", "_", name).strip("_")
+            if key in found:
+                raise InvalidInputError(f"several values would be {key!r} in MLflow, of them {name!r}: log them apart")
+            found[key] = value
+        return found

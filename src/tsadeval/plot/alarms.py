@@ -17,13 +17,14 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_explanation import cce_breakdown
+from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot.style import (
     EVENT,
     GREY,
     SMALL,
     Look,
     bars,
+    drawn_scores,
     grid,
     legend_above,
     looks,
@@ -170,12 +171,13 @@ def value_by_threshold(
     """
     scoring = read_detector(y_true, y_score)
     chosen = {str(metric): of_predictions(metric) for metric in select_metrics(metrics)}
-    thresholds = np.array([scoring.just_below(float(level)) for level in _some(scoring.levels[0])])
+    thresholds = np.array([scoring.just_below(float(level)) for level in _some(scoring.kept.levels[0])])
     predictions = [scoring.above(float(threshold)) for threshold in thresholds]
     ax = new_axes(ax, 3.4, 2.5)
     for name, look in looks(list(chosen)).items():
-        values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
-        _with_best(ax, thresholds, values, -1 if chosen[name].direction == "lower" else 1, look)
+        metric = chosen[name]
+        values = np.array([metric.value_of(metric.judges(prediction))[0] for prediction in predictions])
+        _with_best(ax, thresholds, values, -1 if metric.direction == "lower" else 1, look)
     ax.set(xlabel="threshold (alarm where the score is above this)", ylabel="value")
     grid(ax, "y")
     legend_above(ax)
@@ -245,9 +247,10 @@ def outcome_strips(
     for row, scoring in enumerate(scorings.values(), 1):
         decision = METRICS["f1"].decide(scoring, rule)
         alarm = np.zeros(len(truth), np.bool_) if decision is None else decision.prediction.alarms.mask
-        _runs(ax, truth & ~alarm, row, MISSED, 0.35)
-        _runs(ax, truth & alarm, row, FOUND, 0.7)
-        _runs(ax, ~truth & alarm, row, FALSE, 0.7)
+        judged = scoring.truth.mask  # without the points that have no score
+        _runs(ax, judged & ~alarm, row, MISSED, 0.35)
+        _runs(ax, judged & alarm, row, FOUND, 0.7)
+        _runs(ax, ~judged & alarm, row, FALSE, 0.7)
         ax.axhline(row + 0.42, color="#DDDDDD", lw=0.5, zorder=0)
     name_rows(ax, range(len(scorings) + 1), ["events", *(shortened(name, 22) for name in scorings)])
     ax.set(ylim=(len(scorings) + 0.5, -0.5), xlim=(-0.5, len(truth) - 0.5), xlabel="time")
@@ -312,7 +315,7 @@ def worst_events(
     behind = None if values is None else np.asarray(values, np.float64)
     if behind is not None and behind.shape != (scoring.n,):
         raise InvalidInputError(f"values has shape {behind.shape}, but there are {scoring.n} points")
-    events = cce_breakdown(scoring.truth.labels, scoring.scores).worst(n, label=label)
+    events = explain_gaps(scoring).worst(n, label=label)
     ax = new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
     step = 1.25
     bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
@@ -342,8 +345,7 @@ def _event_row(
     x = across(np.arange(low, high))
     if behind is not None:
         ax.plot(x, bottom + on_unit_range(behind[low:high]), color="#999999", lw=0.5, zorder=1)
-    span = scoring.high - scoring.low or 1.0
-    ax.plot(x, bottom + (scoring.scores[low:high] - scoring.low) / span, color=FOUND, lw=0.9, zorder=2)
+    ax.plot(x, bottom + on_unit_range(drawn_scores(scoring))[low:high], color=FOUND, lw=0.9, zorder=2)
     ax.annotate(
         f"lost {event['lost']:.3f}", (1, bottom + 0.5), (4, 0), xycoords=ax.get_yaxis_transform(),
         textcoords="offset points", va="center", fontsize=SMALL, annotation_clip=False,

@@ -12,6 +12,7 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import merged, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least
 from tsadeval.plot.style import (
@@ -53,7 +54,7 @@ def _curves(
     ax = new_axes(ax, 3.2, 3.0)
     for name, look in tints(list(found)).items():
         draw(ax, look, *_counts(found[name]))
-        value = f" ({METRICS[area].value_of(found[name])[0]:.3f})".replace("(0.", "(.") if area else ""
+        value = f" ({METRICS[area].value_of(found[name].kept)[0]:.3f})".replace("(0.", "(.") if area else ""
         ax.lines[-1].set_label(shortened(name, 18) + value if name else "")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     grid(ax)
@@ -63,6 +64,7 @@ def _curves(
 
 def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     """Found and false alarms at every distinct score, from no alarm to all."""
+    scoring = scoring.kept
     alarms = scoring.levels[1]
     found = np.cumsum(scoring.truth.mask[scoring.descending["position"]])[alarms - 1]
     return np.append(0.0, found), np.append(0.0, alarms - found)
@@ -200,6 +202,8 @@ def vus_surface(
     """
     check_parameters("vus_surface", _SURFACE, {"kind": kind, "window": window, "steps": steps})
     scoring = read_detector(y_true, y_score)
+    if scoring.setting.ignored is not None:
+        raise InvalidInputError("y_score has points without a score (NaN), over which this surface has no buffers")
     widths = np.unique(np.linspace(0, 2 * window, min(steps, 2 * window + 1)).astype(np.int64))
     across = np.linspace(0, 1, 201)
     surface = np.empty((len(widths), len(across)))

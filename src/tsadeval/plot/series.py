@@ -17,12 +17,13 @@ from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics.cce_explanation import cce_breakdown
+from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot.style import (
     LETTER,
     SMALL,
     bars,
     color_bar,
+    drawn_scores,
     looks,
     name_rows,
     new_axes,
@@ -111,9 +112,10 @@ def series_with_scores(
     colors = _colors()
     outcomes = []
     for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
+        given = drawn_scores(scoring)
         _judged(ax, scoring, bottom, colors)
-        _line(ax, scoring.scores, shown, bottom)
-        outcomes.append([*evaluate(labels, scoring.scores, [*chosen.values()], threshold=threshold).values()])
+        _line(ax, given, shown, bottom)
+        outcomes.append([*evaluate(labels, given, [*chosen.values()], threshold=threshold).values()])
     name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
     ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
     ax.set(xlabel="time", title=title or name)
@@ -172,7 +174,7 @@ def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
 
 def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
     """Draw the strip of all events and the bands of the anomalies, in the colours of their scores."""
-    table = cce_breakdown(scoring.truth.labels, scoring.scores).events
+    table = explain_gaps(scoring).events
     found = colors.to_rgba(table["score"])
     bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
     anomaly = table["label"] == 1

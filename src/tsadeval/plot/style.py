@@ -22,6 +22,7 @@ from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import metric_labels
 from tsadeval.errors import InvalidInputError
+from tsadeval.scores.scoring import observe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -202,14 +203,18 @@ def bars(ax: Axes, starts: Any, lengths: Any, bottom: float, height: float, colo
 
 def on_unit_range(values: Floats) -> Floats:
     """Values over the range of the finite ones, from 0 to 1; one half where all are equal."""
+    values = np.asarray(values, np.float64)  # of alarms as truth values there is no difference
     finite = values[np.isfinite(values)]
     if not len(finite) or finite.min() == finite.max():
         return np.full(len(values), 0.5)
-    return np.asarray((values - finite.min()) / (finite.max() - finite.min()))
+    return np.asarray((values - finite.min()) / float(finite.max() - finite.min()))
 
 
 def read_scores(y_true: Any, scores: Any, *, both: bool = False) -> dict[str, Scoring]:
-    """Check the scores of every detector; an error says whose they are. With `both`, y_true needs both classes."""
+    """Check the scores of every detector; an error says whose they are. With `both`, y_true needs both classes.
+
+    Points without a score (NaN) are not judged, as in `te.compare`, and keep their places.
+    """
     if not isinstance(scores, Mapping):
         raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
     if not scores:
@@ -217,12 +222,18 @@ def read_scores(y_true: Any, scores: Any, *, both: bool = False) -> dict[str, Sc
     found = {}
     for name, given in scores.items():
         try:
-            scoring = found[str(name)] = Scoring.of(y_true, given)
+            scoring = found[str(name)] = observe(y_true, given, missing="skip", in_place=True)
         except InvalidInputError as error:
             raise InvalidInputError(f"detector {name!r}: {error}" if name else str(error)) from None
-        if both and not (scoring.truth.has(0) and scoring.truth.has(1)):
+        if both and not (scoring.kept.truth.has(0) and scoring.kept.truth.has(1)):
             raise InvalidInputError("y_true needs both normal (0) and anomalous (1) points for this figure")
     return found
+
+
+def drawn_scores(scoring: Scoring) -> Floats:
+    """Return the scores with gaps where points have none."""
+    gaps = scoring.setting.ignored
+    return scoring.scores if gaps is None else np.where(gaps, np.nan, scoring.scores)
 
 
 def read_detector(y_true: Any, y_score: Any) -> Scoring:

@@ -11,13 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tsadeval.core.parameters import Check, Flag, Number, OneOf, check_parameters
+from tsadeval.core.parameters import Check, Flag, Number, OneOf, check_parameters, refuse_unknown
 from tsadeval.errors import InvalidInputError
 from tsadeval.torch._batch import SWAPPED, as_rows, is_binary
 from tsadeval.torch._cce import event_scores
 from tsadeval.torch._segments import is_first, sum_by
 
 POOL = OneOf(("batch", "series"))
+NORMALIZE = 'scale="minmax" and scale=None are what normalize="minmax" and normalize=None are in the metric'
 REDUCTION = OneOf(("mean", "sum", "none"))
 CCE_CHECKS: dict[str, Check] = {
     "tau": Number(0, 1),
@@ -185,7 +186,9 @@ class CCELoss(EventLoss):
         global_weight: float = 0.5,
         uncertainty: str = "beta",
         gamma: float = 10.0,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown("CCELoss", CCE_CHECKS, unknown, {"normalize": NORMALIZE})
         super().__init__(
             CCE_CHECKS,
             scale=scale,
