@@ -115,8 +115,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
             flaws = self.flaws(metric)
             tests.append(Ranking(by_series, flaws, draws=1))
-            better = without_flawed(-values if metric in self._lower else values, flaws)
-            columns.append(marked(style.texts(metric, values, by_series), better, tests[-1].alike(style.alpha)))
+            better = -values if metric in self._lower else values
+            columns.append(marked(style.texts(metric, values, by_series), better, flaws, tests[-1].alike(style.alpha)))
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
         return [[head], list(zip(names, *columns, strict=True))], tests
@@ -168,21 +168,20 @@ class Style(NamedTuple):
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
-def without_flawed(better: Floats, flaws: Sequence[Flaw | None]) -> Floats:
-    """Return the values that marks go by: NaN for detectors that are never first."""
-    return np.where([flaw is not None for flaw in flaws], math.nan, better)
-
-
-def marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[str]:
+def marked(texts: Sequence[str], better: Floats, flaws: Sequence[Flaw | None], same: Sequence[bool]) -> list[str]:
     """Bold for the best, a line under the second best, a dagger for those that are not told apart from the best."""
-    known = sorted({value for value in better.tolist() if not math.isnan(value)}, reverse=True)
-    found = []
-    for text, value, alike in zip(texts, better.tolist(), same, strict=True):
-        if len(known) > 1 and value == known[0]:
+    values = [value for value in better.tolist() if not math.isnan(value)]
+    known = sorted(
+        {value for value, flaw in zip(better.tolist(), flaws, strict=True) if flaw is None and value == value}
+    )
+    several, found = len(set(values)), []
+    for text, value, flaw, alike in zip(texts, better.tolist(), flaws, same, strict=True):
+        first, second = (flaw is None and [value] == known[place : place + 1 or None] for place in (-1, -2))
+        if several > 1 and first:
             text = rf"\textbf{{{text}}}"
-        elif len(known) > 2 and value == known[1]:
+        elif several > 2 and second:
             text = rf"\underline{{{text}}}"
-        found.append(text + (DAGGER if alike and not math.isnan(value) and value != known[0] else ""))
+        found.append(text + (DAGGER if alike and not math.isnan(value) and not first else ""))
     return found
 
 
@@ -219,8 +218,11 @@ def _legend(tabular: str, tested: Sequence[Ranking], alpha: float, among: str) -
     """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
     text = f"bold: first in its {among}; underlined: second"
     how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
+    tested = [one for one in tested if np.isfinite(one.first).any()]
     if not tested:
         return text
+    if any(np.isinf(one.first).any() for one in tested):
+        how = f"of those that can be first, {how}"
     if DAGGER in tabular:
         return f"{text}; dagger: not told apart from the detector with the lowest mean rank {how}"
     # Those that are not told apart share the first place, where there are any.
@@ -256,11 +258,10 @@ def series_tabular(
     rows = []
     for i, (name, row) in enumerate(zip(series, better, strict=True)):
         texts = [style.text(metric, sign * v) for v in row.tolist()]
-        rows.append([latex_text(name), *marked(texts, without_flawed(row, flaws([i])), nothing)])
+        rows.append([latex_text(name), *marked(texts, row, flaws([i]), nothing)])
     means = sign * np.array([mean_of_known(column) for column in better.T])
     overall = flaws(range(len(series)))
     test = Ranking(better, overall, draws=1)
-    ranked = without_flawed(sign * means, overall)
-    average = ["average", *marked(style.texts(metric, means, better), ranked, test.alike(style.alpha))]
+    average = ["average", *marked(style.texts(metric, means, better), sign * means, overall, test.alike(style.alpha))]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
     return _tabular([[head], rows, [average]]), [test]

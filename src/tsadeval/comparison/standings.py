@@ -147,7 +147,7 @@ def standings(
         "groups": [[found.kept[i] for i in group] for group in found.groups(alpha)],
         "many": found.many,
         "friedman": plain(statistics.friedman(found.values).f_p) if found.tested and len(found.kept) > 2 else None,
-        "best": np.flatnonzero(found.alike(alpha)).tolist(),
+        "best": [i for i in np.flatnonzero(found.alike(alpha)).tolist() if not (flaws and flaws[i])],
         "wins": [found.for_all(some.tolist(), 0) for some in found.counts[:2]] if several else [],
         "too_few": found.tests.too_few(alpha) if found.tested else "",
         **({"flaws": list(flaws)} if any(flaws) else {}),

@@ -413,11 +413,10 @@ class Ranking:
         return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested and not self.many else []
 
     def alike(self, alpha: float) -> list[bool]:
-        """Say of all detectors that can be first whether they were not told apart from the one with the best rank."""
+        """Say of all detectors whether they were not told apart from the one with the best rank that can be first."""
         if not self.tested or np.isinf(self.first).all():
             return [False] * self.detectors
-        same = self.tests.same(alpha)[0 if self.many else self._best] & np.isfinite(self.first)
-        return self.for_all(same.tolist(), False)
+        return self.for_all(self.tests.same(alpha)[0 if self.many else self._best].tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:
