@@ -234,7 +234,8 @@ def alarm_episodes(
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
     merge_gap : int or duration, default=0
-        Alarm runs with at most so many quiet points (or so much time) between them are one episode.
+        Alarm runs with at most so many quiet points (or so much time) between them are one episode. In time a gap in
+        the data is quiet (see `te.times`), and parts a run that goes on over it.
     min_duration : int or duration, default=1
         Episodes that are shorter (after merging) are left out.
 
@@ -1147,7 +1148,8 @@ def event_precision(
     variant : {"segments", "runs", "discounted"}, default="segments"
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
-        is the event-wise precision of ESA-ADB.
+        is the event-wise precision of ESA-ADB. With `early`, the points so shortly before an event, alarmed or
+        not, belong to it and are not normal.
     early : int or duration, default=0
         Alarms so shortly before an event belong to it, as for `event_recall`.
 
@@ -1185,7 +1187,7 @@ def event_recall(
         1 where an alarm is raised, else 0.
     early : int or duration, default=0
         Alarms so shortly before an event count as well: points, or a duration ("2h") where there are times. They may
-        not lie in the event before, or directly after it.
+        not lie in the event before, or directly after it: at its first point after the end, however long that lasts.
 
     Returns
     -------
@@ -1430,9 +1432,8 @@ def false_alarms(
     """Count the alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
-    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time
-    is what was observed: a point stands for the time to the next one, but for no more than 20 median steps, so that
-    gaps in the data are no quiet time.
+    times=...)`) it is the number of false alarms per day of normal time that was observed (see `te.times`: gaps in the
+    data are no quiet time). Points that are not judged do not count.
 
     Parameters
     ----------
@@ -1514,8 +1515,8 @@ def lead_time(
 ) -> float:
     """Time from the first warning to the start of the event it warns of, averaged over events with a warning.
 
-    A warning is an alarm at most `horizon` before the start of an event, after the end of the event before (not
-    directly after it). Events without a warning do not count: `event_recall(early=...)` says how many are found in time
+    A warning is an alarm at most `horizon` before the start of an event, but after the first point that follows the
+    event before. Events without a warning do not count: `event_recall(early=...)` says how many are found in time
     or warned of.
 
     Parameters
@@ -2429,8 +2430,8 @@ def temporal_distance(
 def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of the series that is alarmed, right or wrong.
 
-    Where time stamps are given, a point weighs the time to the next one (at most 20 median steps: gaps in the data are
-    not counted); else all points weigh the same.
+    Where time stamps are given, a point weighs the time that was observed at it (see `te.times`); else all points weigh
+    the same.
 
     Parameters
     ----------
@@ -2459,8 +2460,10 @@ def time_to_recover(
 ) -> float:
     """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
 
-    Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
-    alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
+    Only an alarm that is on at the last point of the event goes on. It counts from the point after the event to the
+    first one without alarm, or to the next event or the end of the series, where these come first. 0 where the alarm
+    was off at the last point, or is at the next. Events that are missed do not count: look at `event_recall` beside it.
+    In time, gaps in the data do not count (see `te.times`).
 
     Parameters
     ----------
