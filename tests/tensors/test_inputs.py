@@ -363,3 +363,18 @@ def test_swapped_arguments_and_names_of_other_metrics():
         AttributeError, match=r"has no 'ears': of tensors use te\.metrics\.ears\(target, preds\), on the"
     ):
         tt.ears  # noqa: B018
+
+
+@pytest.mark.parametrize("normalize", ["minmax", "rank", "robust", "quantile", "published"])
+def test_a_mask_parts_the_events_of_cce_as_ignore_does(normalize):
+    scores, labels = example(4, 300, dtype=torch.float64)
+    labels[:, 0], labels[:, 40:60] = 0, 1
+    mask = torch.from_numpy(np.random.default_rng(0).random((4, 300)) < 0.9)
+    mask[0, 45:50], mask[1, :30], mask[2, -20:] = False, False, False
+    metric = METRICS["cce"].with_options(normalize=normalize)
+    where = zip(labels.numpy(), scores.numpy(), mask.numpy(), strict=True)
+    expected = [te.evaluate(y, s, metric, ignore=~kept).rows[0]["value"] for y, s, kept in where]
+    found = tt.cce(scores, labels, mask=mask, normalize=normalize)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=1e-9)
+    one = tt.cce(scores[0], labels[0], mask=mask[0], normalize=normalize)
+    assert one.item() == pytest.approx(expected[0], abs=1e-9)

@@ -296,6 +296,12 @@ class Scoring(_Checked):
         # In the scores' own type the decimal must not become v, and all numbers below v are as good.
         return shortest_between(low, high, lambda t: self.in_own_type(t) <= lowest, lowest)
 
+    def above_all(self) -> float:
+        """Return a threshold without any alarm: the shortest decimal above the highest score."""
+        high = Decimal(self.high)
+        step = ((high - Decimal(self.low)) or abs(high) or Decimal(1)) / 10
+        return shortest_between(high, high + step, lambda t: self.in_own_type(t) >= self.high, self.high)
+
 
 def shortest_between(low: Decimal, high: Decimal, fits: Callable[[float], bool], rest: float) -> float:
     """Return the number of fewest digits between two others that fits, the nearest to their middle; else `rest`.

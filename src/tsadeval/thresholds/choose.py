@@ -183,7 +183,7 @@ def choose(
     chosen = _chosen(values, false, at, metric, prefer)
     rows = {
         i: {
-            "threshold": warned.just_below(float(v[i])) if i else scoring.high,
+            "threshold": warned.just_below(float(v[i])) if i else scoring.above_all(),
             "value": float(values[i]),
             "false_alarms": int(false[i]),
             "detected": int(detected[i]),

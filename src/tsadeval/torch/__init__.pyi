@@ -47,7 +47,7 @@ def affiliation(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -93,7 +93,7 @@ def affiliation_f1(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -136,7 +136,7 @@ def auc_pr(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -173,7 +173,7 @@ def auc_roc(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -215,7 +215,7 @@ def best_f1(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -252,7 +252,7 @@ def cce(
     """CCE of every series of a batch; equals `tsadeval.cce`.
 
     Scores are read once: by a Triton kernel on a GPU that has one, by torch elsewhere. To train with, there is
-    `CCELoss`.
+    `CCELoss`. No event runs over points that a mask leaves out, as with `ignore=` of `tsadeval.evaluate`.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def cce(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -310,7 +310,7 @@ def f1_pa(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -360,7 +360,7 @@ def pate(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -403,7 +403,7 @@ def vus(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -447,7 +447,7 @@ def vus_pr(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.
@@ -491,7 +491,7 @@ def vus_roc(
     lengths : Tensor or sequence of int of shape (series,), optional
         How many points of each row count; the others are padding, whatever they hold.
     mask : bool Tensor of the same shape as `preds`, optional
-        True for the points that count. Others are left out, and the rest is one series.
+        True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
     validate : bool, default=True
         Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
         wrong results.

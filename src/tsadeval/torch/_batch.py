@@ -1,7 +1,8 @@
 """Batches of padded series on a device, and the checks of what callers of the tensor metrics pass.
 
 A batch holds (series, points) with the points of each series at the left. Points outside a mask are removed, so that
-every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[i]]`.
+every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[i]]`; CCE alone keeps the stretches
+between them apart, as it does with `ignore=`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Batch:
     single: bool  # one series was given without a batch dimension
     dtype: torch.dtype  # of the values to return
     checked: bool  # the caller wants values to be checked
+    parted: Tensor | None = None  # (series, points), bool: points before which others were left out by a mask
 
     @property
     def valid(self) -> Tensor:
@@ -69,7 +71,10 @@ class Batch:
 
     def rows(self, part: slice) -> Batch:
         """Take some of the series."""
-        return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
+        parted = None if self.parted is None else self.parted[part]
+        return replace(
+            self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part], parted=parted
+        )
 
 
 def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int | None = 1) -> Tensor:
@@ -112,14 +117,14 @@ def read(
     dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
     if validate:
         _check_values(scores, preds, target, counts, inside, finite)
-    labels = target if target.dtype == torch.bool else target != 0
+    labels, parted = target if target.dtype == torch.bool else target != 0, None
     if inside is None:
         counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
     elif mask is not None or counts is None:
-        scores, labels, counts = _left_aligned(scores, labels, inside)
+        scores, labels, counts, parted = _left_aligned(scores, labels, inside)
     else:  # what stands in the padding is arbitrary, so it must reach neither a sum nor a search for events
         scores, labels = scores.masked_fill(~inside, 0), labels & inside
-    return Batch(scores, labels, counts, inside is not None, single, dtype, validate)
+    return Batch(scores, labels, counts, inside is not None, single, dtype, validate, parted)
 
 
 def as_rows(
@@ -227,14 +232,15 @@ def _check_values(
     )
 
 
-def _left_aligned(scores: Tensor, labels: Tensor, kept: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _left_aligned(scores: Tensor, labels: Tensor, kept: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     places = kept.cumsum(1) - 1
     rows, columns = kept.nonzero(as_tuple=True)
     moved = rows, places[rows, columns]
-    aligned, marks = torch.zeros_like(scores), torch.zeros_like(labels)
+    aligned, marks, parted = torch.zeros_like(scores), torch.zeros_like(labels), torch.zeros_like(kept)
     aligned[moved] = scores[rows, columns]
     marks[moved] = labels[rows, columns]
-    return aligned, marks, kept.sum(1)
+    parted[moved] = ~kept.roll(1, 1)[rows, columns]  # of a first point it says nothing, which begins a run anyway
+    return aligned, marks, kept.sum(1), parted
 
 
 # Alarms of a batch: predictions as they come, or scores above a threshold; and F of precision and recall.

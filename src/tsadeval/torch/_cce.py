@@ -43,9 +43,9 @@ def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> RunSu
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    kernels = kernels_for(scores)
-    find = by_torch if kernels is None else kernels.run_moments
-    runs = RunSums(*find(scores, labels, batch.lengths, scale, added))
+    kernels = None if batch.parted is not None else kernels_for(scores)
+    where = (scores, labels, batch.lengths, scale, added)
+    runs = RunSums(*(by_torch(*where, batch.parted) if kernels is None else kernels.run_moments(*where)))
     if batch.padded:
         inside = runs.weights[:, 0] > 0
         runs = RunSums(*(x[inside] for x in runs))
@@ -61,11 +61,17 @@ def kernels_for(tensor: Tensor) -> Any:
     return _triton if _triton.available() else None
 
 
-def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
-    """Compute the fields of `RunSums`; a row's padding is a run with weights of 0."""
+def by_torch(
+    scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None, parted: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """Compute the fields of `RunSums`; a row's padding is a run with weights of 0.
+
+    A run also begins where points before it were left out (`parted`).
+    """
     rows, columns = scores.shape
     flat = labels.view(-1)
-    borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
+    begun = flat[1:] != flat[:-1]
+    borders = (begun if parted is None else begun | parted.view(-1)[1:]).nonzero()[:, 0] + 1
     edges = torch.arange(rows, device=scores.device) * columns
     begins = torch.unique(torch.cat([borders, edges, (edges + lengths)[lengths < columns]]))
     counts = begins.diff(append=begins.new_full((1,), rows * columns))
@@ -189,7 +195,7 @@ def _by_range(*, normalize: str | None, **_: Any) -> bool:
 def _per_row(batch: Batch, *, normalize: str | None, **options: Any) -> int | None:
     """Return None where Triton kernels do it, which need next to no memory beside the batch."""
     kernels = _by_range(normalize=normalize) or normalize is None
-    return None if kernels and kernels_for(batch.scores) is not None else 1
+    return None if kernels and batch.parted is None and kernels_for(batch.scores) is not None else 1
 
 
 @tensor_metric(
@@ -199,7 +205,7 @@ def cce(batch: Batch, **given: Any) -> Tensor:
     """CCE of every series of a batch; equals `tsadeval.cce`.
 
     Scores are read once: by a Triton kernel on a GPU that has one, by torch elsewhere. To train with, there is
-    `CCELoss`.
+    `CCELoss`. No event runs over points that a mask leaves out, as with `ignore=` of `tsadeval.evaluate`.
 
     Examples
     --------

@@ -35,7 +35,7 @@ threshold : float, Tensor or "best", default="best"
 lengths : Tensor or sequence of int of shape (series,), optional
     How many points of each row count; the others are padding, whatever they hold.
 mask : bool Tensor of the same shape as `preds`, optional
-    True for the points that count. Others are left out, and the rest is one series.
+    True for the points that count. Others are left out, and the rest is one series (for CCE: stretches of one).
 validate : bool, default=True
     Check values and warn of undefined results. This makes a GPU wait for its answer; without it, wrong values give
     wrong results.""")
