@@ -32,9 +32,6 @@ from typing import Any
 import numpy as np
 
 UNKEYED = "unkeyed-"
-# The folders of the standard library, of installed packages and of tsadeval.
-_FOLDERS = [sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")]
-_ROOTS = tuple(os.path.join(os.path.realpath(path), "") for path in [*_FOLDERS, str(Path(__file__).parents[1])])
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
 # Objects that `pickle` does not take apart, and the attributes that describe them.
 _ATTRIBUTES: dict[type, tuple[str, ...]] = {
@@ -251,7 +248,14 @@ def installed(module: str) -> bool:
     path = None if module in ("", "__main__") else _file(module)
     if path is None:
         return module.partition(".")[0] in sys.stdlib_module_names  # built in or frozen
-    return os.path.realpath(path).startswith(_ROOTS)
+    return os.path.realpath(path).startswith(_roots())
+
+
+@functools.cache
+def _roots() -> tuple[str, ...]:
+    """Return the folders of the standard library, of installed packages and of tsadeval."""
+    folders = [sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return tuple(os.path.join(os.path.realpath(path), "") for path in [*folders, str(Path(__file__).parents[1])])
 
 
 def source_digest(module: str) -> str:
