@@ -141,7 +141,8 @@ def test_live_code_counts_where_the_file_was_edited_after_it_was_loaded(load, tm
 def package(tmp_path, monkeypatch):
     """Install a package of the same version, from a folder, from an index, or with another text."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(fingerprints, "_ROOTS", (*fingerprints._ROOTS, f"{os.path.realpath(tmp_path)}/"))
+    roots = (*fingerprints._roots(), f"{os.path.realpath(tmp_path)}/")
+    monkeypatch.setattr(fingerprints, "_roots", lambda: roots)
     about = tmp_path / "identity_package-1.0.dist-info"
     about.mkdir()
 

@@ -297,10 +297,11 @@ class Scoring(_Checked):
         return shortest_between(low, high, lambda t: self.in_own_type(t) <= lowest, lowest)
 
     def above_all(self) -> float:
-        """Return a threshold without any alarm: the shortest decimal above the highest score."""
+        """Return a threshold without any alarm: the highest score, or a shorter decimal above it."""
         high = Decimal(self.high)
         step = ((high - Decimal(self.low)) or abs(high) or Decimal(1)) / 10
-        return shortest_between(high, high + step, lambda t: self.in_own_type(t) >= self.high, self.high)
+        found = shortest_between(high, high + step, lambda t: self.in_own_type(t) >= self.high, self.high)
+        return min(self.high, found, key=lambda t: len(repr(t)))
 
 
 def shortest_between(low: Decimal, high: Decimal, fits: Callable[[float], bool], rest: float) -> float:

@@ -301,7 +301,7 @@ def _literals(content: bytes) -> dict[str, Any]:
             if isinstance(target, ast.Name):
                 found.pop(target.id, None)
                 with suppress(ValueError):
-                    found[target.id] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+                    found[target.id] = ast.literal_eval(node.value)  # type: ignore[attr-defined]  # an assignment, since it has targets
     return found
 
 
