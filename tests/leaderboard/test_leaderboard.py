@@ -414,7 +414,7 @@ def test_commands(tmp_path):
     assert run("check", board / "submissions" / "d0", "--board", board).stdout == "the submission can be taken\n"
     (board / "submissions" / "d1" / "about.toml").unlink()
     done = run("check", board / "submissions" / "d1", "--board", board)
-    assert (done.returncode, "there is no such file" in done.stdout) == (1, True)
+    assert (done.returncode, "no such file" in done.stdout) == (1, True)
     done = run("build", board, "-o", tmp_path / "site", "--jobs", "1")
     assert done.returncode == 1
     assert "left out: d1" in done.stderr
