@@ -79,10 +79,11 @@ makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ...,
 >>> result
 mine.npz  auc_roc       f1
 --------  -------  -------
-mine      0.5184   0.0819
+mine      0.5184!  0.0819!
 LOF       0.9999*  0.9756*
 <BLANKLINE>
-* first in its column
+* first in its column; ! never first
+never first: mine (not above chance)
 threshold best: chosen with the labels for each metric, an upper bound
 >>> ax = te.plot.series_with_scores(te.datasets.load("mine.npz"), result.all_scores("mine.npz"))
 >>> ax.figure.savefig("mine.png")

@@ -1,5 +1,6 @@
 """Many files of labels and scores: the same rows whoever computes them, and nothing twice."""
 
+import gc
 import os
 import tracemalloc
 
@@ -169,6 +170,8 @@ def peak_bytes(folder, count):
     """The most that Python, NumPy and Arrow hold at a time while so many files are planned, computed and summed up."""
     before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
     pa.set_memory_pool(pool)
+    gc.collect()
+    gc.freeze()  # else garbage waits the longer, the more objects of other tests there are
     tracemalloc.start()
     try:
         files = [File(f"some/folder/of/files/{i:06d}.parquet", f"{i:06d} {i:019d}", "lof/power") for i in range(count)]
@@ -188,6 +191,7 @@ def peak_bytes(folder, count):
         return tracemalloc.get_traced_memory()[1] + pool.max_memory()
     finally:
         tracemalloc.stop()
+        gc.unfreeze()
         pa.set_memory_pool(before)
 
 
