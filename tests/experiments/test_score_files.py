@@ -165,9 +165,13 @@ def fake_rows(chunk):
         yield {**cell._asdict(), "value": 0.5, "status": "ok", "versions": "a version"}
 
 
+POOLS = []  # Arrow's threads may give memory back to a pool after a test is over, so pools stay
+
+
 def peak_bytes(folder, count):
     """The most that Python, NumPy and Arrow hold at a time while so many files are planned, computed and summed up."""
     before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    POOLS.append(pool)
     pa.set_memory_pool(pool)
     tracemalloc.start()
     try:
