@@ -116,7 +116,9 @@ def with_ours(text, standard):
 HEAD = """# RankEval: how well do metrics rank?
 
 RankEval draws scores of detectors whose true order is known, lets a metric put them in order, and compares the orders:
-Spearman and Kendall correlation (higher is better) and the mean deviation of ranks (lower is better).
+Spearman and Kendall correlation (higher is better) and the mean deviation of ranks (lower is better). It is the benchmark of
+Zhijie Zhong, Zhiwen Yu, Yiu-ming Cheung and Kaixiang Yang, *CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection* ([arXiv:2509.01098](https://arxiv.org/abs/2509.01098));
+suite `paper` is theirs, the others are ours.
 
 ```bash
 tsadeval rankeval run                                        # the quick suite, in seconds

@@ -78,9 +78,16 @@ claim(5, "1.414", "1.049", ".141")(lambda: [largest_change(1, 1), largest_change
 def _() -> list[float]:
     y = np.repeat([0, 1], 100)
     s = y.astype(float)
-    moved = s.copy()
-    moved[0], moved[-1] = -1e-5, 1 + 1e-5
+    s[1:-1] = np.clip(s[1:-1], 1e-5, 1 - 1e-5)
+    moved = np.clip(s, 1e-5, 1 - 1e-5)  # the first and the last
     return [change(y, s, moved), change(y, s / 1000, moved / 1000)]
+
+
+@claim(5, ".81", bound=True)
+def _() -> float:
+    """Of the constant that follows from the lengths and the stated one."""
+    shortest = np.arange(1, 1000)
+    return float((np.sqrt(2 / shortest) / (1 + 0.75 / shortest)).max())
 
 
 @claim(6, ".928", ".027", ".847", ".49833", ".49819")
@@ -122,12 +129,52 @@ def noisy_accurate(label: str) -> np.ndarray:
 claim(10, "52", "46", needs="compared")(lambda: [len(noisy_accurate(x)) for x in ("eTaPR", "Aff-F1")])
 claim(10, "1e-15", needs="compared", bound=True)(lambda: max(noisy_accurate(x).max() for x in ("eTaPR", "Aff-F1")))
 claim(12, "182")(lambda: len(Events.of(published.labels_of("100k-200seg-50L"))))
+
+
+@claim(12, "463", "6", needs="published")
+def _() -> list[int]:
+    events = Events.of(te.datasets.load("creditcard", data=published.SHARED, features=False).test_labels)
+    return [len(events), int((events.stops - events.starts).max())]
+
+
 EXACT = ("F1", "F1-PA", "Reduced-F1")
 NEAR = ("CCE", "AUC-ROC", "eTaPR", "Aff-F1")
 claim(12.5, "265", "261", "286", needs="compared")(lambda: [len(differences(label)) for label in EXACT])
 claim(12.5, "0.0", needs="compared", bound=True)(lambda: max(differences(label).max() for label in EXACT))
 claim(12.5, "277", "281", "246", "269", needs="compared")(lambda: [len(differences(label)) for label in NEAR])
 claim(12.5, "1e-15", needs="compared", bound=True)(lambda: max(np.nanmax(differences(label)) for label in NEAR))
+
+# The text beside its code
+
+
+@claim(38, ".507", ".516")
+def _() -> list[float]:
+    y, found = published.labels_of("10k-20seg-50H"), []
+    for q in np.linspace(0.1, 1, 10):
+        random = np.random.RandomState(42)
+        right, u = random.rand(len(y)) <= q, random.rand(len(y))
+        found.append(ours.auc_roc(y, np.where(right, 0.9 + 0.1 * u, 0.05 * u)))
+    return [min(found), max(found)]
+
+
+@claim(41, "72", "86", "0")
+def _() -> list[float]:
+    """How many percent of the noisy models have no score above the quantile, clipped and not."""
+    short = [case for case in published.CASES if case.startswith("10k")]
+
+    def silent(sigma: float, low: float, high: float) -> float:
+        found = []
+        for y in map(published.labels_of, short):
+            for q in np.linspace(0.1, 1, 10):
+                random = np.random.RandomState(42)
+                right, u = random.rand(len(y)) <= q, random.rand(len(y))
+                s = np.where((y == 1) == right, 0.9 + 0.1 * u, 0.05 * u) + random.normal(0, sigma, len(y))
+                s = np.clip(s, low, high)
+                found.append(not (s > np.quantile(s, 0.95)).any())
+        return 100 * float(np.mean(found))
+
+    return [silent(0.05, 0, 1), silent(0.1, 0, 1), silent(0.05, -9, 9) + silent(0.1, -9, 9)]
+
 
 # The metrics that CCE is compared with
 

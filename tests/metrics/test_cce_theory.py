@@ -1,4 +1,4 @@
-"""The paper's section 4: what holds of CCE, and counterexamples to what does not (docs/errata.md, docs/cce.md)."""
+"""The theory of the CCE paper: what holds, and counterexamples to what does not (docs/errata.md, docs/cce.md)."""
 
 import math
 import tracemalloc
@@ -28,12 +28,19 @@ def test_bounds_are_reached(y, tau):
     assert te.cce(y, 1 - y, tau=tau) == pytest.approx(-2 * tau, abs=1e-12)
 
 
-def test_range_is_minus_one_to_one_only_at_tau_one_half():
-    """The paper: [-1, 1] relaxed and [0, 1] constrained, for any tau."""
+@given(scorings(), st.floats(0.5, 1), ESTIMATORS)
+def test_range_of_the_paper(data, tau, uncertainty):
+    """Under the assumption of its proof, tau in [.5, 1], [0, 1] holds clipped; unclipped [-1, 1] needs tau = .5."""
+    y, s = data
+    assert -1e-12 <= te.cce(y, s, tau=tau, uncertainty=uncertainty, constrained=True) <= 1 + 1e-12
+    assert abs(te.cce(y, s, tau=0.5, uncertainty=uncertainty)) <= 1 + 1e-12
+
+
+def test_range_of_the_paper_away_from_its_assumption():
     y = [0, 0, 1, 1, 0]
+    assert te.cce(y, [1, 1, 0, 0, 1], tau=0.9) == pytest.approx(-1.8)
     assert te.cce(y, y, tau=0.1) == pytest.approx(1.8)
     assert te.cce(y, y, tau=0.1, constrained=True) == pytest.approx(1.8)
-    assert te.cce(y, [1, 1, 0, 0, 1], tau=0.9) == pytest.approx(-1.8)
 
 
 @given(scorings(), TAUS, ESTIMATORS, st.floats(0, 1), st.floats(0, 1))
@@ -77,21 +84,28 @@ def ratio(y, s, moved, **options):
     return abs(te.cce(y, moved, **options) - te.cce(y, s, **options)) / np.linalg.norm(np.subtract(moved, s))
 
 
-def test_lipschitz_constant_is_not_at_most_1_0375_for_short_events():
+@examples(1000)
+@given(labels(both=True))
+def test_the_constant_of_the_paper_is_above_that_of_the_lengths(y):
+    shortest = min(stop - start for start, stop, _ in runs(y))
+    assert lipschitz_bound(y) <= math.sqrt(2 / shortest) + 1e-12
+    assert math.sqrt(2 / shortest) <= 0.81 * (1 + 0.75 / shortest)
+
+
+def test_the_constant_of_the_lengths_is_reached():
     assert ratio([1, 0], [0.5, 0.5], [0.6, 0.4], normalize=None) == pytest.approx(math.sqrt(2))
     y = np.repeat([1, 0], [1, 10])
-    s = np.where(y == 1, 0.5, 0.5)
     step = np.where(y == 1, 1, -0.1) * 0.01
     assert lipschitz_bound(y) == pytest.approx(1.0488, abs=1e-4)
-    assert ratio(y, s, s + step, normalize=None) == pytest.approx(1.0488, abs=1e-3)
+    assert ratio(y, np.full(11, 0.5), 0.5 + step, normalize=None) == pytest.approx(1.0488, abs=1e-3)
 
 
 def test_lipschitz_constant_once_min_max_is_applied_to_the_perturbed_scores():
-    """Long events, so 0.14 on a fixed scale and 1.0375 by the paper. One extreme score on each side moves."""
+    """Events of 100 points: 0.14 on a fixed scale, 1.0075 by the paper; the two extreme scores move inwards."""
     y = np.repeat([0, 1], 100)
-    s = y.astype(float)
+    s = np.clip(y, 1e-5, 1 - 1e-5)
     moved = s.copy()
-    moved[0], moved[-1] = -1e-5, 1 + 1e-5
+    s[0], s[-1] = 0, 1
     assert lipschitz_bound(y) == pytest.approx(0.1414, abs=1e-4)
     assert ratio(y, s, moved) == pytest.approx(1.400, abs=1e-3)
     # On raw scores there is no constant at all: the same picture, a thousand times smaller.
