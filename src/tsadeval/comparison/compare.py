@@ -1,7 +1,5 @@
 """`te.compare`: evaluate several detectors with several metrics, on one series or on many."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Unpack
 

@@ -1,7 +1,5 @@
 """Results of comparing detectors: values by series, detector and metric."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial

@@ -3,12 +3,10 @@
 Matrices have a row per series and a column per detector, and larger values are better.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -320,7 +318,7 @@ class SeriesFacts(NamedTuple):
     longest: int
 
     @classmethod
-    def of(cls, labels: Any) -> SeriesFacts:
+    def of(cls, labels: Any) -> Self:
         """Find the facts of labels.
 
         >>> SeriesFacts.of([0, 1, 1, 0, 1])

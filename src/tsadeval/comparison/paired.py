@@ -4,8 +4,6 @@ Every function takes values of which larger is better (negate a metric of which 
 on which both detectors have a value; NaN marks a missing one.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any, NamedTuple

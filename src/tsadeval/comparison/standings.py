@@ -3,8 +3,6 @@
 Values have a row per series and a column per detector; larger is better, except in `standings`, and NaN is missing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

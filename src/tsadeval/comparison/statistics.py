@@ -7,14 +7,12 @@ detector has a value; tests of pairs use the series that the pair has in common.
 Pairs of detectors: `tsadeval.comparison.paired`.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -468,13 +466,13 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, drawn: Floats, level: float = 0.95) -> Estimate:
+    def of(cls, drawn: Floats, level: float = 0.95) -> Self:
         """Take the first as the estimate, and the interval from the others, which are of resampled cases."""
         spread = drawn[1:][np.isfinite(drawn[1:])]
         low, high = percentiles(spread, level).tolist() if spread.size else (math.nan, math.nan)
         return cls(float(drawn[0]), low, high)
 
-    def overlaps(self, other: Estimate) -> bool:
+    def overlaps(self, other: Self) -> bool:
         """Return True if both may be the same number; without intervals, only if they are."""
         if np.isnan([self.low, self.high, other.low, other.high]).any():
             return self.value == other.value

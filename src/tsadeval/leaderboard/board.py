@@ -1,7 +1,5 @@
 """Values and standings of a leaderboard, from its store and the last build; gameability and agreement of metrics."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -204,7 +202,7 @@ class Table:
     alarms: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, board: Board, found: Any) -> Table:
+    def of(cls, board: Board, found: Any) -> Self:
         """Arrange the values of a board."""
         first = require("pyarrow.compute", extra="all").equal(found["metric"], next(iter(board.metrics)))
         rows = found.select(["series", "detector", "kind", "scores", "status", "message"]).filter(first).to_pylist()

@@ -1,7 +1,5 @@
 """`tsadeval leaderboard build`: write the static site from labels and score files."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

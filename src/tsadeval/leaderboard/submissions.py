@@ -11,8 +11,6 @@ Every table may be npz, Parquet or any other kind that tsadeval reads. Labels ar
 scores only, and everything else is computed from these.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

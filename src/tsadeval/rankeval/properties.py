@@ -10,8 +10,6 @@ of words change, and how. After the lists of Wagner et al. (arXiv 2510.17562) an
 definitions.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

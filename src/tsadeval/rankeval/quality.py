@@ -6,8 +6,6 @@ unstable sort, as the published code did, so its outcome depends on the NumPy ve
 0.340 where the sort is vectorised, 0.317 where it happens to be stable), and it rounds to four digits.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """`te.rankeval.run`, `audit` and `read`: run a suite of RankEval, and read its results from a store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -11,8 +11,6 @@ Of a generator `q` is how much of the truth a model finds and `p` how many false
   So a series is the same whatever else is in the suite, whoever draws it, in whatever order.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Findings of a report: the events that cost most, and the false alarms that are hardest to avoid."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HTML templates: values are escaped, and scripts and styles are part of the page."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

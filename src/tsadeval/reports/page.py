@@ -1,12 +1,10 @@
 """Data of a report: its series, and all that the page shows (values, baselines, events), as plain and packed data."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +62,7 @@ class SeriesView:
     ignored: Bools | None  # points that are not judged, of all that have a label
 
     @classmethod
-    def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
+    def of(cls, series: SeriesScores, value_name: str = "") -> Self:
         """Take what is drawn of a series."""
         labels = label_runs(series.y_true, "y_true")
         ignore = next(iter(series.detectors.values())).given.ignore

@@ -5,8 +5,6 @@ the number of levels below it, two bytes a point. Alarms at a level are exact, b
 library (alarm where the score is above), and a line of print cannot show more levels than there are.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import math

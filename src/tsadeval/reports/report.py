@@ -1,7 +1,5 @@
 """`te.report`: write one page about one or several detectors that needs nothing but a browser."""
 
-from __future__ import annotations
-
 import platform
 import warnings
 from collections.abc import Mapping, Sequence

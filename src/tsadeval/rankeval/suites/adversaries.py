@@ -7,11 +7,9 @@
   detectors says little about detectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -58,7 +56,7 @@ class Adversary:
         return self.kind == "one-liner"
 
     @classmethod
-    def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Adversary:
+    def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Self:
         """Make a scorer without skill of a function of the number of points and a random generator.
 
         >>> Adversary.from_function(lambda n, random: random.normal(size=n), "noise").kind

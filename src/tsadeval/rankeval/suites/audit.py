@@ -1,7 +1,5 @@
 """The suite `audit`: real scores against adversaries, with the cells of a series as a chunk."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter
@@ -57,7 +55,7 @@ class SeriesRecord(NamedTuple):
     incomplete: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, series: SeriesScores, scores: Scores) -> SeriesRecord:
+    def of(cls, series: SeriesScores, scores: Scores) -> Self:
         """Take the detectors that have scores for points of both classes."""
         n, found = np.size(series.y_true), series.detectors
         both = tuple(name for name in found if 0 < found[name].scoring.events.points < n - found[name].missing)

@@ -1,7 +1,5 @@
 """The suite `hard`: tasks on which metrics are known to be fooled, a chunk for each repeat of a task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial

@@ -8,8 +8,6 @@ labels, which say how large a difference is:
 the skill being at least 5 % of the way from random to perfect.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps

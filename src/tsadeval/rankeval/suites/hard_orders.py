@@ -1,7 +1,5 @@
 """Order tasks of the suite `hard`, the undisputed and the value-laden ones: six models each, worst first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,11 +4,9 @@ A task draws cases, each a name, labels and scores. In an *order* task the cases
 is scored by the order in which it puts them. In a *control* all cases but some for comparison should be judged equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -198,7 +196,7 @@ class HardTask:
         return self.draw(random_stream(seed, "hard", self.name, repeat))
 
     @classmethod
-    def from_function(cls, function: Callable[[Random], Any], name: str = "") -> HardTask:
+    def from_function(cls, function: Callable[[Random], Any], name: str = "") -> Self:
         """Make an order task of a user's function, which returns labels and the scores of the models, worst first.
 
         >>> import numpy as np

@@ -1,7 +1,5 @@
 """The paper's suites (quick, paper, paper-text, standard): tasks, label cases, noise, streams and thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
