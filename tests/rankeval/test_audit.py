@@ -9,6 +9,7 @@ import pytest
 import tsadeval as te
 from tsadeval.comparison import standings, statistics
 from tsadeval.core.events import Events
+from tsadeval.core.facts import finite_mean
 from tsadeval.rankeval.suites import audit_table
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary, Target
 
@@ -101,7 +102,7 @@ def test_ranks_winners_and_flips_by_hand():
     one = np.array([[3, 2, 1], [1, 2, nan], [5, 5, nan]])
     ordered = np.where(np.arange(9).reshape(3, 3) == 5, -math.inf, one)  # undefined there, and absent below it
     ranks = statistics.stretched_ranks(ordered)
-    assert [statistics.mean_of_known(column) for column in ranks.T] == pytest.approx([5 / 3, 5 / 3, 3])
+    assert [finite_mean(column) for column in ranks.T] == pytest.approx([5 / 3, 5 / 3, 3])
     assert standings.winners(one).mean(axis=0) == pytest.approx([1.5 / 3, 1.5 / 3, 0])
     other = np.array([[1, 2, 3], [1, 2, 0], [5, 6, nan]])
     assert standings.flips(one, other).tolist() == [1, 0, 0]

@@ -1,6 +1,7 @@
 """`te.compare`: evaluate several detectors with several metrics, on one series or on many."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, Unpack
 
 from tsadeval.comparison.comparison import Comparison, Made
@@ -79,10 +80,11 @@ def compare(
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
     for one, own in rows_of(found, chosen, rule, n_jobs, skill=True):
-        if isinstance(one, LeftOut):
-            rows += [_missing(one, missing_row(metric)) for metric in chosen] if one.detector else []
-            continue
         place = {"series": one.series, "detector": one.detector}
+        if isinstance(one, LeftOut):
+            said = {} if one.reason == NO_SCORE else {"message": one.reason}
+            rows += [{**place, **missing_row(m), **said, "dropped": None} for m in chosen if one.detector]
+            continue
         if one.series not in facts:
             facts[one.series] = SeriesFacts.of(one.given.y_true)
         odd[one.series, one.detector] = odd_alarms(own, one.scoring.n)
@@ -101,14 +103,9 @@ def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
     if scores.missing != "error":
         return
     have = {(row["series"], row["detector"]) for row in rows}
-    for name in dict.fromkeys(row["detector"] for row in rows):
-        for series in dict.fromkeys(row["series"] for row in rows):
-            if (series, name) not in have:
-                raise InvalidInputError(
-                    f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
-                )
-
-
-def _missing(one: LeftOut, row: Row) -> Row:
-    message = row["message"] if one.reason == NO_SCORE else one.reason
-    return {"series": one.series, "detector": one.detector, **row, "message": message, "dropped": None}
+    names, places = (dict.fromkeys(row[key] for row in rows) for key in ("detector", "series"))
+    for name, series in product(names, places):
+        if (series, name) not in have:
+            raise InvalidInputError(
+                f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
+            )

@@ -22,6 +22,7 @@ from tsadeval.comparison.inference import (
     Groups,
     SeriesFacts,
     category_table,
+    dataset_of,
     difference_table,
     disagreement_table,
     group_of,
@@ -39,7 +40,6 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
-from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.many import Pool
 from tsadeval.evaluation.skill import SKILL
@@ -169,7 +169,7 @@ class Comparison(Result):
 
     def values(self, metric: AnyMetric) -> Floats:
         """Return the values of a metric: a row per series, a column per detector, NaN where there is none."""
-        return self._values[find_metric(metric, self.metrics, "this comparison")].copy()
+        return self._values[self._named(metric)[0]].copy()
 
     def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> ResultTable:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
@@ -214,17 +214,8 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        return category_table(
-            self._values[name],
-            name,
-            name in self._lower,
-            self.series,
-            self.names,
-            self._facts,
-            kinds,
-            dataset_of,
-            groups,
-        )
+        lower = name in self._lower
+        return category_table(self._values[name], name, lower, self.series, self.names, self._facts, kinds, groups)
 
     @property
     def names(self) -> list[str]:
@@ -397,13 +388,3 @@ class Comparison(Result):
 
     def _failed(self, rows: list[Row]) -> list[str]:
         return failed_lines(rows)
-
-
-def dataset_of(series: str) -> str:
-    """Return the data set that a series belongs to: of a known one the part before the slash, else the series itself.
-
-    >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
-    ('smd', 'my/own.csv')
-    """
-    name = series.partition("/")[0]
-    return name if name in DATASETS else series

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tsadeval.comparison.paired import Floats
-from tsadeval.comparison.statistics import Ranking, mean_of_known
-from tsadeval.core.facts import Flaw
+from tsadeval.comparison.statistics import Ranking
+from tsadeval.core.facts import Flaw, finite_mean
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
@@ -259,7 +259,7 @@ def series_tabular(
     for i, (name, row) in enumerate(zip(series, better, strict=True)):
         texts = [style.text(metric, sign * v) for v in row.tolist()]
         rows.append([latex_text(name), *marked(texts, row, flaws([i]), nothing)])
-    means = sign * np.array([mean_of_known(column) for column in better.T])
+    means = sign * np.array([finite_mean(column) for column in better.T])
     overall = flaws(range(len(series)))
     test = Ranking(better, overall, draws=1)
     average = ["average", *marked(style.texts(metric, means, better), sign * means, overall, test.alike(style.alpha))]

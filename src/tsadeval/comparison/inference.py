@@ -13,13 +13,14 @@ import numpy as np
 from tsadeval.comparison import paired, statistics
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import winners
-from tsadeval.core.facts import Flaw, grouped
+from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
 from tsadeval.core.selection import ByMetric
+from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 DATASET, GROUP = "data set", "group"
@@ -47,6 +48,16 @@ def group_of(groups: Groups, series: str) -> str:
     return str(groups[series])
 
 
+def dataset_of(series: str) -> str:
+    """Return the data set that a series belongs to: of a known one the part before the slash, else the series itself.
+
+    >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
+    ('smd', 'my/own.csv')
+    """
+    name = series.partition("/")[0]
+    return name if name in DATASETS else series
+
+
 def _need_several(detectors: Sequence[str]) -> None:
     if len(detectors) < 2:
         raise InvalidInputError(f"statistics need at least 2 detectors, but there is only {', '.join(detectors)}")
@@ -61,14 +72,6 @@ def _by_remark(remarks: Mapping[str, str]) -> list[str]:
     """Return what is to be said of each metric, a line for each remark; without names if it holds for all metrics."""
     found = grouped((text, metric) for metric, text in remarks.items() if text)
     return [text if len(some) == len(remarks) else f"{', '.join(some)}: {text}" for text, some in found.items()]
-
-
-def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str]:
-    """Say where there are too few series for any difference to be significant.
-
-    Metrics may differ in this, since some are undefined on some series.
-    """
-    return _by_remark({metric: pairwise.too_few(alpha) for metric, pairwise in found.items()})
 
 
 def _fewer(better: Floats) -> str:
@@ -118,7 +121,7 @@ def rank_table(
         same = f"no letters for more than {statistics.MANY} detectors: significance() tests every two"
     notes = [*left_out, *overall, same]
     notes += _by_remark({metric: _fewer(found.values) for metric, found in ranked.items()})
-    notes += _too_few({metric: found.tests for metric, found in ranked.items()}, alpha)
+    notes += _by_remark({metric: found.tests.too_few(alpha) for metric, found in ranked.items()})
     columns = [*_of_metric(ranked), "detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
     return ResultTable(rows, columns=columns, notes=notes)
 
@@ -187,7 +190,8 @@ def significance_table(
     columns = [*_of_metric(matrices), "detector", "rival", *first, "difference", "low", "high", "effect"]
     shown = [{**row, "different": ("no", "yes")[row["different"]] if row["series"] else NONE} for row in rows]
     grid = grid_of(shown, [*columns, "wins", "ties", "losses", "different"])
-    return ResultTable(rows, grid=grid, notes=[*notes, *_too_few(tests, alpha)])
+    notes += _by_remark({metric: found.too_few(alpha) for metric, found in tests.items()})
+    return ResultTable(rows, grid=grid, notes=notes)
 
 
 def difference_table(
@@ -272,7 +276,7 @@ def disagreement_table(
         {
             "metric": metric,
             "winner": " = ".join(some),
-            "agreement": statistics.mean_of_known(np.delete(agreement[i], i)),
+            "agreement": finite_mean(np.delete(agreement[i], i)),
             "alone on": alone[metric],
         }
         for i, (metric, some) in enumerate(overall.items())
@@ -360,8 +364,7 @@ def category_table(
     detectors: Sequence[str],
     facts: Mapping[str, SeriesFacts],
     kinds: Sequence[str] | None,
-    dataset_of: Callable[[str], str],
-    own: Groups | None = None,
+    own: Groups | None,
 ) -> ResultTable:
     """Make the table of averages of a metric by data set and by kinds of series: a row per category and detector."""
     known = (*[GROUP] * (own is not None), DATASET, *CATEGORIES)
@@ -385,7 +388,7 @@ def category_table(
         if kind == DATASET and len(groups) == len(series) and kinds is None:
             continue  # every series is its own
         for group, members in sorted(groups.items()) if kind in CATEGORIES else groups.items():
-            means = [statistics.mean_of_known(values[members, j]) for j in range(len(detectors))]
+            means = [finite_mean(values[members, j]) for j in range(len(detectors))]
             grid.append([group, len(members), *means])
             for detector, mean in zip(detectors, means, strict=True):
                 about = {"kind": kind, "category": group, "detector": detector, "metric": metric}

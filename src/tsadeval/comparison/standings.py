@@ -84,13 +84,13 @@ def gameability(best: Floats, other: Floats, *, lower: bool = False) -> float:
     >>> gameability(np.array([1.0, 0.8, -0.1, 0.0]), np.array([0.95, 0.7, -0.2, 0.0]))
     0.3333333333333333
     """
-    return statistics.mean_of_known(reaches(best, other, lower=lower))
+    return finite_mean(reaches(best, other, lower=lower))
 
 
 def beats_median(values: Floats, other: Floats) -> float:
     """Compute the share of series on which `other` is above the median detector; NaN where none has both."""
     known = ~np.isnan(best_of(values)) & ~np.isnan(other)
-    return statistics.mean_of_known(other[known] > np.nanmedian(values[known], axis=1))
+    return finite_mean(other[known] > np.nanmedian(values[known], axis=1))
 
 
 def winners(values: Floats) -> Floats:

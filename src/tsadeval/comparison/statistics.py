@@ -104,17 +104,6 @@ def stretched_ranks(values: Any) -> Floats:
         return np.asarray(1 + (found - 1) / others * (table.shape[1] - 1))
 
 
-def mean_of_known(values: Any) -> float:
-    """Compute the mean of the finite values; NaN where there are none.
-
-    >>> mean_of_known([1.0, float("nan"), 2.0])
-    1.5
-    """
-    array = np.asarray(values, np.float64)
-    known = array[np.isfinite(array)]
-    return float(known.mean()) if known.size else math.nan
-
-
 def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
     """Mean ranks over the series on which every detector has a value, with percentile bootstrap intervals.
 

@@ -160,7 +160,7 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return found
 
 
-def finite_mean(values: Sequence[float]) -> float:
+def finite_mean(values: Iterable[float]) -> float:
     """Compute the mean of the values that are finite, NaN where there is none."""
     known = [value for value in values if math.isfinite(value)]
     return math.fsum(known) / len(known) if known else math.nan

@@ -14,6 +14,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.comparison import Comparison, statistics
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.inputs import Floats
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, parse_metric
@@ -291,7 +292,7 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     known = np.isfinite(values)
     if not known.any():
         raise InvalidInputError("there is no finite value to draw")
-    means = [statistics.mean_of_known(column) for column in better.T]
+    means = [finite_mean(column) for column in better.T]
     order = np.argsort(-np.array(means), kind="stable")  # a detector without any value is last
     values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
     k, n = values.shape

@@ -12,6 +12,7 @@ import numpy as np
 
 from tsadeval.comparison import statistics
 from tsadeval.comparison.standings import beats_median, best_of, flips, reaches, winners
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Number, check_parameters
@@ -79,7 +80,7 @@ class AuditAnalysis:
         values = self._of(metric, DETECTOR)
         undefined = self._there[metric][:, : values.shape[1]] & np.isnan(values)
         ordered = np.where(undefined & ~np.isnan(values).all(axis=1, keepdims=True), -math.inf, values)
-        return np.array([statistics.mean_of_known(column) for column in statistics.stretched_ranks(ordered).T])
+        return np.array([finite_mean(column) for column in statistics.stretched_ranks(ordered).T])
 
     def names(self, *kinds: str) -> list[str]:
         """Return the scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
@@ -117,7 +118,7 @@ class AuditAnalysis:
         best, known = best_of(detectors), ~np.isnan(ratios)
 
         def share(*kinds: str) -> float:
-            return statistics.mean_of_known(self._reached(name, best, best_of(self._of(name, *kinds))))
+            return finite_mean(self._reached(name, best, best_of(self._of(name, *kinds))))
 
         gamed = share("no skill")
         random, spread = chance(self._values[name][:, [scorer == RANDOM for scorer in self._scorers]])
@@ -141,7 +142,7 @@ class AuditAnalysis:
         rows: list[Row] = []
         for name in map(str, self.plan.metrics):
             wins = winners(self._of(name, DETECTOR))
-            shares = [statistics.mean_of_known(column) for column in wins[wins.any(axis=1)].T]
+            shares = [finite_mean(column) for column in wins[wins.any(axis=1)].T]
             of_detectors = zip(self.names(DETECTOR), self._mean_ranks(name).tolist(), shares, strict=True)
             rows += [{"metric": name, "detector": one, "value": rank, "wins": won} for one, rank, won in of_detectors]
         return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
@@ -161,7 +162,7 @@ class AuditAnalysis:
                 "metric": one,
                 "other": other,
                 "spearman": spearman(ranks[one], ranks[other]),
-                "flips": statistics.mean_of_known(flips(values[one], values[other])),
+                "flips": finite_mean(flips(values[one], values[other])),
             }
             for one, other in combinations(names, 2)
         ]
@@ -171,7 +172,7 @@ class AuditAnalysis:
             return known.get(frozenset(find_metric(metric, names, "this audit") for metric in (one, other)), 1.0)
 
         grid: Grid = [["metric", *names], *([one, *(f"{between(one, other):.2f}" for other in names)] for one in names)]
-        means = {one: statistics.mean_of_known([known[pair] for pair in known if one in pair]) for one in names}
+        means = {one: finite_mean([known[pair] for pair in known if one in pair]) for one in names}
         return SuiteTable(rows, grid=grid, values=means, metrics=names, between=between)
 
     def explain(self, metric: AnyMetric, *, series: int = 5) -> Explanation:

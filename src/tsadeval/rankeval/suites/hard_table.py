@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.statistics import Estimate, mean_of_known, resample
+from tsadeval.comparison.statistics import Estimate, resample
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, Row
@@ -175,7 +176,7 @@ class HardAnalysis:
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         incomplete = tuple(one.task.name for one in values if not (one.known and one.whole))
-        turned = mean_of_known([quality[task.name] for task in self.plan.tasks if task.kind == "order"]) < REVERSED
+        turned = finite_mean([quality[task.name] for task in self.plan.tasks if task.kind == "order"]) < REVERSED
         return {
             **row,
             **quality,

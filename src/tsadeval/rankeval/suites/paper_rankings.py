@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tsadeval.comparison.statistics import Estimate, mean_of_known, resample
-from tsadeval.core.facts import grouped
+from tsadeval.comparison.statistics import Estimate, resample
+from tsadeval.core.facts import finite_mean, grouped
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
@@ -145,7 +145,7 @@ class Rankings:
                 "rankings": sum(int(np.isfinite(part).sum()) for part in tied),
                 "of": sum(part.size for part in tied),
             }
-            rows.append({**row, "ties": float(np.mean([mean_of_known(part) for part in tied])), "mark": ""})
+            rows.append({**row, "ties": float(np.mean([finite_mean(part.flat) for part in tied])), "mark": ""})
         return rows
 
     def latency(self, metric: AnyMetric | None = None) -> MappingResult:
@@ -208,7 +208,7 @@ def measured(frame: pd.DataFrame) -> pd.DataFrame:
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
     """Return what the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
     found = [
-        mean_of_known([row["value"] for row in rows if row["task"] == AVERAGE and row["indicator"] == indicator])
+        finite_mean([row["value"] for row in rows if row["task"] == AVERAGE and row["indicator"] == indicator])
         for indicator in ("spearman", "kendall")
     ]
     first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
@@ -233,7 +233,7 @@ def quality_table(
     whole = ByMetric({name: all(r["rankings"] == r["of"] for r in rows if r["metric"] == name) for name in names})
     of_all = (row for row in rows if row["task"] == AVERAGE and row["indicator"] == "spearman")
     averages = grouped((row["metric"], row) for row in of_all)
-    means = [mean_of_known([row["value"] for row in some]) for some in averages.values()]
+    means = [finite_mean([row["value"] for row in some]) for some in averages.values()]
     places = ByMetric(zip(names, places_of(means, list(whole.values())), strict=True))
     columns = list(dict.fromkeys(row[column] for row in rows))
     cells = {
