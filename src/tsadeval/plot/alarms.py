@@ -18,25 +18,7 @@ from tsadeval.core.results import all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
-from tsadeval.plot.style import (
-    EVENT,
-    GREY,
-    SMALL,
-    Look,
-    bars,
-    drawn_scores,
-    grid,
-    legend_above,
-    looks,
-    name_rows,
-    new_axes,
-    on_unit_range,
-    read_detector,
-    read_scores,
-    shortened,
-    styled,
-    tints,
-)
+from tsadeval.plot import style
 from tsadeval.thresholds.best import of_predictions
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule
@@ -47,7 +29,7 @@ if TYPE_CHECKING:
 THRESHOLDS = 200  # that are drawn of a curve over all of them
 
 
-@styled
+@style.styled
 def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     """Draw what can be reached with so many false alarms at most, with the budget and the chosen threshold.
 
@@ -76,30 +58,30 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     sign = _sign(choice.maximize)
     order = np.lexsort((-sign * values, false))
     best = sign * np.maximum.accumulate(sign * values[order])
-    ax = new_axes(ax, 3.4, 2.5)
-    look = looks([choice.maximize])[choice.maximize]
+    ax = style.new_axes(ax, 3.4, 2.5)
+    look = style.looks([choice.maximize])[choice.maximize]
     limited = math.isfinite(choice.budget)
     end = max(4 * choice.budget if limited else 4.0 * choice.false_alarms, 5.0)
     x, y = np.append(false[order], max(end, false.max())), np.append(best, best[-1])
     ax.plot(x, y, drawstyle="steps-post", color=look.color)
     if limited:
         name = "budget" if choice.asked.replace(".", "").isdigit() else f"budget {choice.asked}"
-        ax.axvline(choice.budget, color=GREY, linestyle="--", linewidth=0.8)
-        ax.annotate(name, (choice.budget, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
-                    textcoords="offset points", color=GREY, fontsize=SMALL, ha="left", va="bottom")  # fmt: skip
+        ax.axvline(choice.budget, color=style.GREY, linestyle="--", linewidth=0.8)
+        ax.annotate(name, (choice.budget, 0.02), (3, 0), ("data", "axes fraction"), "offset points",
+                    color=style.GREY, fontsize=style.SMALL, ha="left", va="bottom")  # fmt: skip
     if not math.isnan(choice.threshold):
         ax.plot([choice.false_alarms], [choice.value], "o", color=look.color, clip_on=False)
         ax.annotate(f"threshold {all_digits(choice.threshold)}", (choice.false_alarms, choice.value), xytext=(5, -4),
-                    textcoords="offset points", fontsize=SMALL, ha="left", va="top",
+                    textcoords="offset points", fontsize=style.SMALL, ha="left", va="top",
                     bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})  # fmt: skip
     if choice.maximize.partition("(")[0] in METRICS and parse_metric(choice.maximize).range == (0.0, 1.0):
         ax.set_ylim(0, 1.04)
     ax.set(xlim=(0, end), xlabel="false alarms", ylabel=look.label)
-    grid(ax, "y")
+    style.grid(ax, "y")
     return ax
 
 
-@styled
+@style.styled
 def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     """Draw the value of a metric over all thresholds, of one detector or of several; dots are the best values.
 
@@ -126,24 +108,24 @@ def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
         raise InvalidInputError(f"found must be curves of one metric, but has {', '.join(sorted(metrics))}")
     several = isinstance(found, Mapping)
     (metric,) = metrics
-    ax = new_axes(ax, 3.4, 2.5)
-    own = looks([metric])[metric]
-    look_of = tints(list(curves)) if several else {"": own}
+    ax = style.new_axes(ax, 3.4, 2.5)
+    own = style.looks([metric])[metric]
+    look_of = style.tints(list(curves)) if several else {"": own}
     for name, one in curves.items():
         rows = [row for row in one.rows if row["alarmed_points"] or not several]
         most = max(row["alarmed_points"] for row in rows)
         x = np.array([row["alarmed_points"] / most if several else row["threshold"] for row in rows])
         values = np.array([row["value"] for row in rows])
-        _with_best(ax, x, values, _sign(metric), replace(look_of[name], label=shortened(name, 18), marker="o"))
-    grid(ax, "y")
+        _with_best(ax, x, values, _sign(metric), replace(look_of[name], label=style.shortened(name, 18), marker="o"))
+    style.grid(ax, "y")
     ax.set(xlabel="share of points alarmed" if several else "threshold", ylabel=own.label)
     if several:
         ax.set_xscale("log")
-        legend_above(ax)
+        style.legend_above(ax)
     return ax
 
 
-@styled
+@style.styled
 def value_by_threshold(
     y_true: Any,
     y_score: Any,
@@ -169,22 +151,22 @@ def value_by_threshold(
     >>> [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
     ['F1', 'Recall']
     """
-    scoring = read_detector(y_true, y_score)
+    scoring = style.read_detector(y_true, y_score)
     chosen = {str(metric): of_predictions(metric) for metric in select_metrics(metrics)}
     thresholds = np.array([scoring.just_below(float(level)) for level in _some(scoring.kept.levels[0])])
     predictions = [scoring.above(float(threshold)) for threshold in thresholds]
-    ax = new_axes(ax, 3.4, 2.5)
-    for name, look in looks(list(chosen)).items():
+    ax = style.new_axes(ax, 3.4, 2.5)
+    for name, look in style.looks(list(chosen)).items():
         metric = chosen[name]
         values = np.array([metric.value_of(metric.judges(prediction))[0] for prediction in predictions])
-        _with_best(ax, thresholds, values, -1 if metric.direction == "lower" else 1, look)
+        _with_best(ax, thresholds, values, metric.sign, look)
     ax.set(xlabel="threshold (alarm where the score is above this)", ylabel="value")
-    grid(ax, "y")
-    legend_above(ax)
+    style.grid(ax, "y")
+    style.legend_above(ax)
     return ax
 
 
-def _with_best(ax: Axes, x: Floats, values: Floats, sign: int, look: Look) -> None:
+def _with_best(ax: Axes, x: Floats, values: Floats, sign: float, look: style.Look) -> None:
     """Draw a line of values, with a mark at the best of them, the largest times the sign."""
     ax.plot(x, values, color=look.color, linestyle=look.dashes, label=look.label or "_")
     if np.isfinite(values).any():
@@ -200,9 +182,8 @@ def _some(levels: Floats) -> Floats:
     return np.asarray(levels[np.union1d(ranks, nearest)])
 
 
-def _sign(metric: str) -> int:
-    known = metric.partition("(")[0] in METRICS
-    return -1 if known and parse_metric(metric).direction == "lower" else 1
+def _sign(metric: str) -> float:
+    return parse_metric(metric).sign if metric.partition("(")[0] in METRICS else 1.0
 
 
 # Where alarms are right and wrong: strips of several detectors, and the events that cost one of them most.
@@ -213,7 +194,7 @@ FOUND, FALSE, MISSED = "#0072B2", "#D55E00", "#7A0F5C"
 NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 
 
-@styled
+@style.styled
 def outcome_strips(
     y_true: Any, scores: Mapping[str, Any], ax: Axes | None = None, *, threshold: str | float | Rule = "best"
 ) -> Axes:
@@ -240,9 +221,9 @@ def outcome_strips(
     ['events', 'mine', 'other']
     """
     rule = parse_rule(threshold)
-    scorings = read_scores(y_true, scores)
+    scorings = style.read_scores(y_true, scores)
     truth = label_runs(y_true, "y_true").mask
-    ax = new_axes(ax, 3.4, 0.75 + 0.2 * (len(scorings) + 1))
+    ax = style.new_axes(ax, 3.4, 0.75 + 0.2 * (len(scorings) + 1))
     _runs(ax, truth, 0, "#333333", 0.7)
     for row, scoring in enumerate(scorings.values(), 1):
         decision = METRICS["f1"].decide(scoring, rule)
@@ -252,11 +233,11 @@ def outcome_strips(
         _runs(ax, judged & alarm, row, FOUND, 0.7)
         _runs(ax, ~judged & alarm, row, FALSE, 0.7)
         ax.axhline(row + 0.42, color="#DDDDDD", lw=0.5, zorder=0)
-    name_rows(ax, range(len(scorings) + 1), ["events", *(shortened(name, 22) for name in scorings)])
+    style.name_rows(ax, range(len(scorings) + 1), ["events", *(style.shortened(name, 22) for name in scorings)])
     ax.set(ylim=(len(scorings) + 0.5, -0.5), xlim=(-0.5, len(truth) - 0.5), xlabel="time")
     patch = require("matplotlib.patches", extra="all").Patch
     keys = {"found": FOUND, "false alarm": FALSE, "missed": MISSED}
-    legend_above(ax, handles=[patch(color=color, label=word) for word, color in keys.items()])
+    style.legend_above(ax, handles=[patch(color=color, label=word) for word, color in keys.items()])
     return ax
 
 
@@ -265,7 +246,7 @@ def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
     if mask.any():
         events = Events.of(mask)
         width = np.maximum(events.lengths, NARROWEST * len(mask))
-        bars(ax, events.starts - (width - events.lengths) / 2, width, row - height / 2, height, color)
+        style.bars(ax, events.starts - (width - events.lengths) / 2, width, row - height / 2, height, color)
 
 
 _WORST: dict[str, Check] = {
@@ -275,7 +256,7 @@ _WORST: dict[str, Check] = {
 }
 
 
-@styled
+@style.styled
 def worst_events(
     y_true: Any,
     y_score: Any,
@@ -311,20 +292,21 @@ def worst_events(
     ['6', '2-3']
     """
     check_parameters("worst_events", _WORST, {"n": n, "label": label, "margin": margin})
-    scoring = read_detector(y_true, y_score)
+    scoring = style.read_detector(y_true, y_score)
     behind = None if values is None else np.asarray(values, np.float64)
     if behind is not None and behind.shape != (scoring.n,):
         raise InvalidInputError(f"values has shape {behind.shape}, but there are {scoring.n} points")
     events = explain_gaps(scoring).worst(n, label=label)
-    ax = new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
+    ax = style.new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
     step = 1.25
     bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
     for event, bottom in zip(events, bottoms, strict=True):
         _event_row(ax, scoring, behind, event, bottom, margin)
-    name_rows(ax, [bottom + 0.5 for bottom in bottoms], [_range_text(event) for event in events])
+    ranges = [f"{e['start']}-{e['stop'] - 1}" if e["length"] > 1 else str(e["start"]) for e in events]
+    style.name_rows(ax, [bottom + 0.5 for bottom in bottoms], ranges)
     ax.spines["bottom"].set_visible(False)
     ax.set(xticks=[], xlim=(-0.02, 1.02), ylim=(-0.15, step * len(events)))
-    ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=GREY, fontsize=SMALL)
+    ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=style.GREY, fontsize=style.SMALL)
     return ax
 
 
@@ -339,18 +321,14 @@ def _event_row(
     def across(t: Any) -> Any:
         return (np.asarray(t) - (start - beside)) / max(stop - start + 2 * beside - 1, 1)
 
-    color = EVENT if event["label"] == 1 else "#E3EAF2"
+    color = style.EVENT if event["label"] == 1 else "#E3EAF2"
     left, right = across(start - 0.5), across(stop - 0.5)
     ax.broken_barh([(left, right - left)], (bottom, 1.0), facecolors=color, lw=0, zorder=0)
     x = across(np.arange(low, high))
     if behind is not None:
-        ax.plot(x, bottom + on_unit_range(behind[low:high]), color="#999999", lw=0.5, zorder=1)
-    ax.plot(x, bottom + on_unit_range(drawn_scores(scoring))[low:high], color=FOUND, lw=0.9, zorder=2)
+        ax.plot(x, bottom + style.on_unit_range(behind[low:high]), color="#999999", lw=0.5, zorder=1)
+    ax.plot(x, bottom + style.on_unit_range(style.drawn_scores(scoring))[low:high], color=FOUND, lw=0.9, zorder=2)
     ax.annotate(
         f"lost {event['lost']:.3f}", (1, bottom + 0.5), (4, 0), xycoords=ax.get_yaxis_transform(),
-        textcoords="offset points", va="center", fontsize=SMALL, annotation_clip=False,
+        textcoords="offset points", va="center", fontsize=style.SMALL, annotation_clip=False,
     )  # fmt: skip
-
-
-def _range_text(event: Any) -> str:
-    return f"{event['start']}-{event['stop'] - 1}" if event["length"] > 1 else str(event["start"])

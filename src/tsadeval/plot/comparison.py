@@ -22,21 +22,7 @@ from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.style import (
-    GREY,
-    LETTER,
-    SMALL,
-    color_bar,
-    correlation_map,
-    heat_map,
-    lay_out,
-    looks,
-    name_rows,
-    new_axes,
-    shortened,
-    styled,
-    tints,
-)
+from tsadeval.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,13 +58,13 @@ class Values(NamedTuple):
         found = statistics.Ranking(self.better, **options)
         if not found.means.series:
             raise InvalidInputError('no series has values of all detectors: use missing="worst"')
-        left = [shortened(name, 22) for j, name in enumerate(self.detectors) if j not in found.kept]
+        left = [style.shortened(name, 22) for j, name in enumerate(self.detectors) if j not in found.kept]
         return found, [self.detectors[j] for j in found.kept], [f"without any value: {named(left, 3)}"] * bool(left)
 
     @property
     def label(self) -> str:
         """The metric as figures name it."""
-        return next(iter(looks([self.metric]).values())).label if self.metric else "value"
+        return next(iter(style.looks([self.metric]).values())).label if self.metric else "value"
 
 
 def _values(result: Any, metric: AnyMetric | None) -> Values:
@@ -102,7 +88,7 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
     return Values(table, [*map(str, found.index)], [*map(str, found.columns)], str(record or ""), record)
 
 
-@styled
+@style.styled
 def critical_difference(
     result: Any,
     ax: Axes | None = None,
@@ -152,7 +138,7 @@ def critical_difference(
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := ranking.tests.needed(alpha):
         notes.append(f"too few series: none can be told apart on fewer than {needed}")
-    ax = new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
+    ax = style.new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
     _diagram(ax, names, found.mean, groups, notes)
     return ax
 
@@ -163,12 +149,12 @@ def _diagram(
     """All of it inside the axes, in points from the top, so that text fits whatever their size."""
     k = len(names)
     ax.axis("off")
-    width, height = lay_out(ax)
+    width, height = style.lay_out(ax)
     order = np.argsort(mean, kind="stable")
     left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
-    letters = max(6, int(0.33 * width / LETTER) - 5)
-    texts = [f"{shortened(names[i], letters)}  {mean[i]:.2f}" for i in range(k)]
-    rooms = [LETTER * max((len(texts[i]) for i in side), default=0) + 4 for side in (left, right)]
+    letters = max(6, int(0.33 * width / style.LETTER) - 5)
+    texts = [f"{style.shortened(names[i], letters)}  {mean[i]:.2f}" for i in range(k)]
+    rooms = [style.LETTER * max((len(texts[i]) for i in side), default=0) + 4 for side in (left, right)]
     low, high = rooms[0], max(width - rooms[1], rooms[0] + 0.2 * width)
 
     def x(rank: float) -> float:
@@ -181,7 +167,7 @@ def _diagram(
     ax.plot([low, high], [scale, scale], color="black", lw=0.8, clip_on=False)
     for rank in _ticks(k, int((high - low) / 12)):
         ax.plot([x(rank)] * 2, [scale - 3, scale], color="black", lw=0.8, clip_on=False)
-        ax.text(x(rank), scale - 4, f"{rank:g}", ha="center", va="bottom", fontsize=SMALL)
+        ax.text(x(rank), scale - 4, f"{rank:g}", ha="center", va="bottom", fontsize=style.SMALL)
     for i, group in enumerate(groups):
         y = scale + 6 + 5 * i
         ends = [x(mean[j]) for j in group]
@@ -190,10 +176,10 @@ def _diagram(
         for i, j in enumerate(side.tolist()):
             y = first + step * (i + 0.5)
             at = x(mean[j])
-            ax.plot([at, at, edge + away], [scale, y, y], color=GREY, lw=0.6, clip_on=False)
-            ax.text(edge + 3 * away, y, texts[j], ha=align, va="center", fontsize=SMALL)
+            ax.plot([at, at, edge + away], [scale, y, y], color=style.GREY, lw=0.6, clip_on=False)
+            ax.text(edge + 3 * away, y, texts[j], ha=align, va="center", fontsize=style.SMALL)
     for i, note in enumerate(notes):
-        ax.text(0, first + step * len(left) + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
+        ax.text(0, first + step * len(left) + 6 + 9 * i, note, va="top", fontsize=style.SMALL, color=style.GREY)
 
 
 def _ticks(k: int, most: int = 9) -> list[float]:
@@ -203,7 +189,7 @@ def _ticks(k: int, most: int = 9) -> list[float]:
     return [float(rank) for rank in [*between, k]]
 
 
-@styled
+@style.styled
 def rank_distributions(
     result: Any, ax: Axes | None = None, *, metric: AnyMetric | None = None, missing: statistics.Missing = "skip"
 ) -> Axes:
@@ -223,17 +209,17 @@ def rank_distributions(
     found = ranking.means
     each = statistics.ranks(statistics.whole_rows(ranking.values))
     k = len(names)
-    ax = new_axes(ax, 3.4, 0.8 + 0.17 * k)
+    ax = style.new_axes(ax, 3.4, 0.8 + 0.17 * k)
     order = np.argsort(found.mean, kind="stable")
     cell = 72 / ax.figure.dpi * min(ax.bbox.height / (k + 0.4), ax.bbox.width / (k + 0.4))
-    color = next(iter(tints(["detector"]).values())).color
+    color = next(iter(style.tints(["detector"]).values())).color
     for place, j in enumerate(order):
         at, counts = np.unique(each[:, j], return_counts=True)
         sizes = (0.92 * cell) ** 2 * counts / found.series
         ax.scatter(at, np.full(len(at), place), s=sizes, marker="s", color=color, alpha=0.35, lw=0)
         ax.plot([found.low[j], found.high[j]], [place, place], color="black", lw=1.4, solid_capstyle="butt")
         ax.plot([found.mean[j]], [place], "D", color="black", markersize=3)
-    name_rows(ax, range(k), [shortened(names[j], 22) for j in order])
+    style.name_rows(ax, range(k), [style.shortened(names[j], 22) for j in order])
     xlabel = "\n".join([f"rank by {given.label} on {_of_all(ranking)}", *left_out])
     ax.set(ylim=(k - 0.4, -0.6), xlim=(0.4, k + 0.6), xticks=_ticks(k), xlabel=xlabel)
     return ax
@@ -245,7 +231,7 @@ def _of_all(ranking: statistics.Ranking) -> str:
     return f"{count} series" if count == known else f"{count} of {known} series"
 
 
-@styled
+@style.styled
 def metric_agreement(
     result: Any, ax: Axes | None = None, *, metrics: Sequence[str] | None = None, missing: statistics.Missing = "skip"
 ) -> Axes:
@@ -269,12 +255,12 @@ def metric_agreement(
         raise InvalidParameterError(f"agreement needs at least 2 metrics, but there are {len(names)}")
     tables = (statistics.fill_missing(_values(result, name).better, missing) for name in names)
     means = [statistics.mean_ranks(table, draws=1).mean for table in tables]
-    ax = correlation_map(ax, statistics.agreement(np.array(means)), names)
+    ax = style.correlation_map(ax, statistics.agreement(np.array(means)), names)
     ax.set_title("Spearman of mean ranks")
     return ax
 
 
-@styled
+@style.styled
 def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric | None = None) -> Axes:
     """Every value of a metric: detectors from the best mean downwards, series from left to right.
 
@@ -296,20 +282,21 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     order = np.argsort(-np.array(means), kind="stable")  # a detector without any value is last
     values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
     k, n = values.shape
-    ax = new_axes(ax, 3.6, 0.8 + 0.17 * k)
-    detectors, series = [shortened(given.detectors[j], 22) for j in order], [shortened(s, 14) for s in given.series]
+    ax = style.new_axes(ax, 3.6, 0.8 + 0.17 * k)
+    detectors = [style.shortened(given.detectors[j], 22) for j in order]
+    series = [style.shortened(name, 14) for name in given.series]
     shown, colors = np.where(known, values, math.nan), "cividis_r" if given.lower else "cividis"
     limits = (math.nan, math.nan) if given.record is None else given.record.range
     if not np.isfinite(limits).all():
         limits = float(values[known].min()), float(values[known].max())
-    image = heat_map(ax, shown, detectors, series if n <= 16 else [], limits=limits, colors=colors)
+    image = style.heat_map(ax, shown, detectors, series if n <= 16 else [], limits=limits, colors=colors)
     top = np.where(known, better, -math.inf)
     rows, columns = np.nonzero((top == top.max(axis=0)) & known)
     cell = 72 / ax.figure.dpi * min(ax.bbox.width / n, ax.bbox.height / k)
     ax.plot(columns, rows, "o", color="#D55E00", markersize=min(3.0, 0.6 * cell), markeredgewidth=0)
     rows, columns = np.nonzero(~known)
-    ax.plot(columns, rows, "x", color=GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
+    ax.plot(columns, rows, "x", color=style.GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
     marks = ["dot: first"] * (k > 1) + ["cross: no value"] * bool(len(rows))
     ax.set_xlabel("; ".join([f"{n} series" if n > 1 else "series", *marks]))
-    color_bar(ax, image, given.label)
+    style.color_bar(ax, image, given.label)
     return ax

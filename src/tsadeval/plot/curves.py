@@ -15,21 +15,7 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import merged, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least
-from tsadeval.plot.style import (
-    GREY,
-    SMALL,
-    Look,
-    color_bar,
-    grid,
-    legend_above,
-    looks,
-    new_axes,
-    read_detector,
-    read_scores,
-    shortened,
-    styled,
-    tints,
-)
+from tsadeval.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,22 +29,22 @@ UNIT: dict[str, Any] = {
 DEVIATES = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95)
 
 
-Draw = Callable[["Axes", Look, Floats, Floats], None]
+Draw = Callable[["Axes", style.Look, Floats, Floats], None]
 
 
 def _curves(
     y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, xlabel: str, ylabel: str, area: str = ""
 ) -> Axes:
     """Draw a curve per detector of found and false alarms at all thresholds; the legend has a metric, its area."""
-    found = read_scores(y_true, scores if isinstance(scores, Mapping) else {"": scores}, both=True)
-    ax = new_axes(ax, 3.2, 3.0)
-    for name, look in tints(list(found)).items():
+    found = style.read_scores(y_true, scores if isinstance(scores, Mapping) else {"": scores}, both=True)
+    ax = style.new_axes(ax, 3.2, 3.0)
+    for name, look in style.tints(list(found)).items():
         draw(ax, look, *_counts(found[name]))
         value = f" ({METRICS[area].value_of(found[name].kept)[0]:.3f})".replace("(0.", "(.") if area else ""
-        ax.lines[-1].set_label(shortened(name, 18) + value if name else "")
+        ax.lines[-1].set_label(style.shortened(name, 18) + value if name else "")
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    grid(ax)
-    legend_above(ax)
+    style.grid(ax)
+    style.legend_above(ax)
     return ax
 
 
@@ -70,7 +56,7 @@ def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     return np.append(0.0, found), np.append(0.0, alarms - found)
 
 
-@styled
+@style.styled
 def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """ROC curves: recall against the false-alarm rate, a line per detector, AUC-ROC in the legend.
 
@@ -91,16 +77,16 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.750)']
     """
 
-    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
+    def draw(ax: Axes, look: style.Look, hits: Floats, false: Floats) -> None:
         ax.plot(false / false[-1], hits / hits[-1], color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "ROC", "false-alarm rate", "recall", "auc_roc")
-    ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
+    ax.plot([0, 1], [0, 1], color=style.GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
     ax.set(**UNIT)
     return ax
 
 
-@styled
+@style.styled
 def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """Precision against recall, a line per detector, AUC-PR (average precision) in the legend.
 
@@ -115,19 +101,20 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.833)']
     """
 
-    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
+    def draw(ax: Axes, look: style.Look, hits: Floats, false: Floats) -> None:
         recall, precision = hits[1:] / hits[-1], hits[1:] / (hits + false)[1:]
         # Steps, as the area counts them: between two thresholds the precision is that of the next one.
         x, y = np.append(0.0, recall), np.append(precision[0], precision)
         ax.step(x, y, where="pre", color=look.color, linestyle=look.dashes)
 
     ax = _curves(y_true, scores, ax, draw, "Precision and recall", "recall", "precision", "auc_pr")
-    ax.axhline(float(label_runs(y_true, "y_true").mask.mean()), color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
+    share = float(label_runs(y_true, "y_true").mask.mean())
+    ax.axhline(share, color=style.GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
     ax.set(**UNIT)
     return ax
 
 
-@styled
+@style.styled
 def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """Draw the detection error trade-off: missed points against false alarms, both on normal-deviate scales.
 
@@ -146,7 +133,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     """
     probit = require("scipy.special", extra="all").ndtri
 
-    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
+    def draw(ax: Axes, look: style.Look, hits: Floats, false: Floats) -> None:
         miss, alarm = 1 - hits / hits[-1], false / false[-1]
         inside = (miss > 0) & (miss < 1) & (alarm > 0) & (alarm < 1)
         ax.plot(probit(alarm[inside]), probit(miss[inside]), color=look.color, linestyle=look.dashes)
@@ -168,7 +155,7 @@ _SURFACE: dict[str, Check] = {
 }
 
 
-@styled
+@style.styled
 def vus_surface(
     y_true: Any,
     y_score: Any,
@@ -201,7 +188,7 @@ def vus_surface(
     'buffer width (points)'
     """
     check_parameters("vus_surface", _SURFACE, {"kind": kind, "window": window, "steps": steps})
-    scoring = read_detector(y_true, y_score)
+    scoring = style.read_detector(y_true, y_score)
     if scoring.setting.ignored is not None:
         raise InvalidInputError("y_score has points without a score (NaN), over which this surface has no buffers")
     widths = np.unique(np.linspace(0, 2 * window, min(steps, 2 * window + 1)).astype(np.int64))
@@ -215,14 +202,14 @@ def vus_surface(
             # The precision of the next threshold, as the steps of the area have it; nothing beyond the last recall.
             at = np.searchsorted(recall, across)
             row[:] = np.where(at < len(recall), precision[np.minimum(at, len(recall) - 1)], math.nan)
-    ax = new_axes(ax, 3.4, 2.5)
+    ax = style.new_axes(ax, 3.4, 2.5)
     colors = require("matplotlib", extra="all").colormaps["cividis"].with_extremes(bad="#EEEEEE")
     image = ax.pcolormesh(across, widths, surface, cmap=colors, vmin=0, vmax=1, shading="nearest", rasterized=True)
     lines = ax.contour(across, widths, surface, levels=[0.25, 0.5, 0.75], colors="white", linewidths=0.6)
-    ax.clabel(lines, fontsize=SMALL - 1, fmt="%g")
-    color_bar(ax, image, "precision" if kind == "pr" else "recall")
+    ax.clabel(lines, fontsize=style.SMALL - 1, fmt="%g")
+    style.color_bar(ax, image, "precision" if kind == "pr" else "recall")
     metric = parse_metric(f"vus_{kind}(window={window})")
-    title = f"{looks([metric.name])[metric.name].label} {metric.value_of(scoring)[0]:.3f}"
+    title = f"{style.looks([metric.name])[metric.name].label} {metric.value_of(scoring)[0]:.3f}"
     xlabel = "recall" if kind == "pr" else "false-alarm rate"
     ax.set(xticks=TICKS, xticklabels=NAMES, xlabel=xlabel, ylabel="buffer width (points)", title=title)
     return ax

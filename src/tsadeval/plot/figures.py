@@ -137,7 +137,8 @@ def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Dr
     timed = "AccQ" if "AccQ" in tasks else tasks[0]
     yield "latency", lambda: _noted(latency(result, task=timed).get_figure(root=True), result)
     if "cce" in first:
-        yield "latency-cce", lambda: _latency_of(result, first["cce"])
+        calls = [partial(latency_by, result, by=by, metric=first["cce"]) for by in BY]
+        yield "latency-cce", lambda: _row(result, 2.7, calls, 9.0, sharey=True)
     yield "false-alarms", lambda: _false_alarms(result, chosen)
     if "cce" in first:
         yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
@@ -164,10 +165,6 @@ def _noted(figure: Any, result: SuiteResult) -> Figure:
     text = textwrap.fill(". ".join(filter(None, about)), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
     return cast("Figure", figure)
-
-
-def _latency_of(result: SuiteResult, metric: str) -> Figure:
-    return _row(result, 2.7, [partial(latency_by, result, by=by, metric=metric) for by in BY], 9.0, sharey=True)
 
 
 def _false_alarms(result: SuiteResult, metrics: Sequence[AnyMetric]) -> Figure:

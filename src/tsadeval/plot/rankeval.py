@@ -17,20 +17,7 @@ from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import (
-    GREY,
-    SMALL,
-    Look,
-    bars,
-    end_labels,
-    grid,
-    looks,
-    name_rows,
-    new_axes,
-    sequence,
-    styled,
-    width_of,
-)
+from tsadeval.plot import style
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.suite import SuiteResult, SuiteTable
 from tsadeval.rankeval.suites.paper import EXAMPLE_METRICS, example_labels, five_models_table
@@ -45,11 +32,11 @@ WORDS: dict[Indicator, str] = {"spearman": "Spearman", "kendall": "Kendall", "de
 SIGMA, TAU = "\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER TAU}"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
 # How a line looks, its places on the horizontal axis, and its rows.
-Line = tuple[Look, list[float], list[Row]]
+Line = tuple[style.Look, list[float], list[Row]]
 _INDICATOR: dict[str, Check] = {"indicator": OneOf(tuple(INDICATORS))}
 
 
-@styled
+@style.styled
 def quality_by_noise(
     result: SuiteResult | SuiteTable,
     ax: Axes | None = None,
@@ -84,10 +71,10 @@ def quality_by_noise(
     check_parameters("quality_by_noise", _INDICATOR, {"indicator": indicator})
     table = result if isinstance(result, SuiteTable) else result.robustness(order="given")
     rows = _rows_of_task(table, task, indicator)
-    ax = new_axes(ax)
+    ax = style.new_axes(ax)
     sigmas = sorted({row["sigma"] for row in rows})
     lines: list[Line] = []
-    for i, (name, look) in enumerate(looks(list(table)).items()):
+    for i, (name, look) in enumerate(style.looks(list(table)).items()):
         mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["sigma"])
         aside = 0.5 * (i / max(len(table) - 1, 1) - 0.5)
         lines.append((look, [sigmas.index(row["sigma"]) + aside for row in mine], mine))
@@ -97,7 +84,7 @@ def quality_by_noise(
     return ax
 
 
-@styled
+@style.styled
 def value_by_false_alarms(
     result: SuiteResult,
     ax: Axes | None = None,
@@ -147,27 +134,27 @@ def value_by_false_alarms(
         raise InvalidInputError(f"{found!s} has no values on {task.name} at sigma {sigma} in this run")
     # Rows are rankings (case, q), columns are p.
     values = frame.groupby(["case", "q", "p"])["value"].mean().unstack("p")
-    ax = new_axes(ax, 3.4, 2.6)
+    ax = style.new_axes(ax, 3.4, 2.6)
     p = values.columns.to_numpy(np.float64)
     means = values.groupby("q").mean()
     ends = []
-    for color, (q, line) in zip(sequence(len(means)), means.iterrows(), strict=True):
+    for color, (q, line) in zip(style.sequence(len(means)), means.iterrows(), strict=True):
         ax.plot(p, line, color=color, marker="o", markersize=2.5, lw=1.0, label=f"q = {q:g}")
         ends.append((float(p[-1]), float(line.iloc[-1]), f"q = {q:g}", color))
     ax.set_xscale("log")
     ax.set_xticks(p, [f"{x:g}" for x in p])
-    label = looks(list(map(str, result.plan.metrics)))[str(found)].label
+    label = style.looks(list(map(str, result.plan.metrics)))[str(found)].label
     xlabel = "false-alarm rate p\n(grey: share of steps that do not go down)"
     ax.set(xlim=(p[0] / 1.25, p[-1] * 1.25), xlabel=xlabel, ylabel=label, title=f"{label}, {SIGMA} = {sigma:g}")
     ax.margins(y=0.14)  # room for the numbers
     _wrong_steps(ax, p, values.to_numpy(), found)
-    grid(ax, "y")
+    style.grid(ax, "y")
     if name_lines:
-        end_labels(ax, [end for end in ends if math.isfinite(end[1])])
+        style.end_labels(ax, [end for end in ends if math.isfinite(end[1])])
     return ax
 
 
-@styled
+@style.styled
 def sensitivity(
     result: SuiteResult | SuiteTable,
     ax: Axes | None = None,
@@ -213,20 +200,20 @@ def sensitivity(
         if isinstance(result, SuiteTable)
         else result.sensitivity(str(result.plan.find(metric)), tasks=tasks, **{option: values})
     )
-    ax = new_axes(ax, 3.6, 2.6)
+    ax = style.new_axes(ax, 3.6, 2.6)
     at = {name: dict(parse_metric(name).bound)[option] for name in table}
     ticks = sorted(at.values())
     shown = list(dict.fromkeys(row["task"] for row in table.rows))
     shown = [task for task in shown if task != AVERAGE or len(shown) > 2]
     step = min((b - a for a, b in pairwise(ticks)), default=1.0)
     lines: list[Line] = []
-    for i, (task, color) in enumerate(zip(shown, sequence(len(shown)), strict=True)):
+    for i, (task, color) in enumerate(zip(shown, style.sequence(len(shown)), strict=True)):
         mine = sorted(_rows_of_task(table, task, indicator), key=lambda row: at[row["metric"]])
         x = [at[row["metric"]] + 0.06 * step * (i - (len(shown) - 1) / 2) for row in mine]
-        lines.append((Look(task, color, "osD^v<>"[i % 7], "-"), x, mine))
+        lines.append((style.Look(task, color, "osD^v<>"[i % 7], "-"), x, mine))
     ax.set_xticks(ticks, [f"{value:g}" for value in ticks])
     bare = next(iter(table)).partition("(")[0]
-    title = f"{looks([bare])[bare].label} with other {TAU if option == 'tau' else option}"
+    title = f"{style.looks([bare])[bare].label} with other {TAU if option == 'tau' else option}"
     ax.set(xlabel=f"confidence threshold {TAU}" if option == "tau" else option, title=title)
     _draw_quality(ax, lines, indicator)
     return ax
@@ -266,9 +253,9 @@ def _draw_quality(ax: Axes, lines: Sequence[Line], indicator: Indicator) -> None
     else:
         most = max(*numbers, 0.5)
         ax.set_ylim(-0.02 * most, 1.03 * most)
-    grid(ax, "y")
+    style.grid(ax, "y")
     ax.set_ylabel(f"{WORDS[indicator]}\n({'higher' if higher else 'lower'} is better)")
-    end_labels(ax, ends)
+    style.end_labels(ax, ends)
 
 
 def _wrong_steps(ax: Axes, p: Floats, values: Floats, metric: Metric) -> None:
@@ -279,7 +266,7 @@ def _wrong_steps(ax: Axes, p: Floats, values: Floats, metric: Metric) -> None:
             share = np.mean(steps[known[:, i], i] >= 0)
             text = f"{100 * share:.0f} %" if share == 0 or share >= 0.01 else "< 1 %"
             where: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom"}
-            ax.text(float(middle), 0.01, text, fontsize=SMALL, color=GREY, **where)
+            ax.text(float(middle), 0.01, text, fontsize=style.SMALL, color=style.GREY, **where)
 
 
 # The first figure of the paper: five models of known order, and what metrics say of them.
@@ -290,25 +277,25 @@ HEIGHT = 1.25  # from one model to the next; scores are from 0 to 1
 NARROW = 300.0  # axes of fewer points have smaller text and no names of models
 
 
-@styled
+@style.styled
 def five_models(ax: Axes | None = None) -> Axes:
     """Scores of five models of known order on one series, and what five metrics say of them.
 
     The best model is on top. Bands are events, the broken lines thresholds (0.95 quantiles) and the dots alarms. A
     value that is not below the one above it, as it should be, is marked.
     """
-    ax = new_axes(ax, 8.6, 3.6)
-    narrow = width_of(ax) < NARROW
+    ax = style.new_axes(ax, 8.6, 3.6)
+    narrow = style.width_of(ax) < NARROW
     models, events = _models(), example_labels()
     bottoms = [HEIGHT * (len(models) - model.rank) for model in models]
-    bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
+    style.bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
     x = np.arange(events.n)
     for model, bottom in zip(models, bottoms, strict=True):
         ax.plot(x, bottom + model.scores, color="#0072B2", lw=0.6)
-        ax.axhline(bottom + model.threshold, color=GREY, lw=0.5, dashes=(4, 3))
+        ax.axhline(bottom + model.threshold, color=style.GREY, lw=0.5, dashes=(4, 3))
         ax.plot(x[model.alarms], bottom + model.scores[model.alarms], ".", color="#D55E00", markersize=2.5)
     middles = [bottom + 0.5 for bottom in bottoms]
-    name_rows(ax, middles, [str(model.rank) if narrow else f"{model.rank}  {model.name}" for model in models])
+    style.name_rows(ax, middles, [str(model.rank) if narrow else f"{model.rank}  {model.name}" for model in models])
     ax.set(xlim=(-2, events.n + 1), ylim=(-0.1, bottoms[0] + 1.1))
     order = "; model 1 is the best, 5 the worst" if narrow else ""
     ax.set_xlabel(f"time  (band: event, broken line: threshold, dot: alarm{order})", loc="left" if narrow else None)
@@ -323,7 +310,7 @@ def _values_beside(
     ax: Axes, rows: Sequence[Row], columns: Sequence[str], places: Sequence[float], narrow: bool
 ) -> None:
     # Offsets are in points, so that the layout of the figure knows how much room the columns need.
-    first, step, size = (15, 26, 5.5) if narrow else (28, 49, SMALL)
+    first, step, size = (15, 26, 5.5) if narrow else (28, 49, style.SMALL)
     write = partial(ax.annotate, textcoords="offset points", ha="center", annotation_clip=False)
     for i, column in enumerate(columns):
         x = first + step * i

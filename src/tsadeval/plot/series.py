@@ -18,19 +18,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics.cce_explanation import explain_gaps
-from tsadeval.plot.style import (
-    LETTER,
-    SMALL,
-    bars,
-    color_bar,
-    drawn_scores,
-    looks,
-    name_rows,
-    new_axes,
-    on_unit_range,
-    read_scores,
-    styled,
-)
+from tsadeval.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +31,7 @@ DENSE = 3000  # points of which a line is as thin as it can be printed
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
 
-@styled
+@style.styled
 def series_with_scores(
     dataset: Dataset | tuple[Any, Any],
     scores: Mapping[str, Any],
@@ -96,15 +84,15 @@ def series_with_scores(
     ['series', 'size', 'wrong']
     """
     values, labels, name = _parts(dataset, column)
-    scorings = read_scores(labels, scores)
+    scorings = style.read_scores(labels, scores)
     chosen = {str(metric): metric for metric in select_metrics(metrics)}
-    heads = [look.label for look in looks(list(chosen)).values()]
+    heads = [look.label for look in style.looks(list(chosen)).values()]
     events = Events.of(labels)
     low, high = _window(events, around, margin)
     shown = slice(max(low, 0), min(high, events.n))
     rows = len(scorings) + 1
-    spare = max(0, max(map(len, scorings)) - 10) * LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
-    ax = new_axes(ax, 3.5 + spare / 72, 0.75 + 0.42 * rows)
+    spare = max(0, max(map(len, scorings)) - 10) * style.LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
+    ax = style.new_axes(ax, 3.5 + spare / 72, 0.75 + 0.42 * rows)
     step = ROW + STRIP + GAP
     bottoms = [step * (rows - 1 - i) for i in range(rows)]
     _band(ax, events, bottoms[0], high - low)
@@ -112,15 +100,15 @@ def series_with_scores(
     colors = _colors()
     outcomes = []
     for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
-        given = drawn_scores(scoring)
+        given = style.drawn_scores(scoring)
         _judged(ax, scoring, bottom, colors)
         _line(ax, given, shown, bottom)
         outcomes.append([*evaluate(labels, given, [*chosen.values()], threshold=threshold).values()])
-    name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
+    style.name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
     ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
     ax.set(xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
+    bar = style.color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
     return ax
 
@@ -159,14 +147,14 @@ def _window(events: Events, around: int | None, margin: int | None) -> tuple[int
 
 
 def _line(ax: Axes, values: Floats, shown: slice, bottom: float) -> None:
-    x, y = np.arange(shown.start, shown.stop), on_unit_range(np.where(np.isfinite(values), values, np.nan))[shown]
+    x, y = np.arange(shown.start, shown.stop), style.on_unit_range(np.where(np.isfinite(values), values, np.nan))[shown]
     ax.plot(x, bottom + y, color="black", lw=0.3 if len(x) > DENSE else 0.5, zorder=3)
 
 
 def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
     """Draw the anomalies, behind the series; a mark over those that are too short for a band."""
     if len(events):
-        bars(ax, events.starts, events.lengths, bottom, ROW)
+        style.bars(ax, events.starts, events.lengths, bottom, ROW)
     short = 100 * events.lengths < width
     middles = (events.starts + events.lengths / 2)[short]
     ax.plot(middles, np.full(len(middles), bottom + ROW + 0.12), "v", color=WRONG, markersize=2.5, zorder=4)
@@ -176,10 +164,10 @@ def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
     """Draw the strip of all events and the bands of the anomalies, in the colours of their scores."""
     table = explain_gaps(scoring).events
     found = colors.to_rgba(table["score"])
-    bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
+    style.bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
     anomaly = table["label"] == 1
     if anomaly.any():
-        bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+        style.bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
 
 
 def _colors() -> Any:
@@ -191,7 +179,7 @@ def _colors() -> Any:
 
 def _places(heads: Sequence[str]) -> list[float]:
     """Where the columns of values end, in points to the right of the axes: each has room for its head."""
-    widths = [max(40 if i else 30, (LETTER + 1) * len(head) + 6) for i, head in enumerate(heads)]
+    widths = [max(40 if i else 30, (style.LETTER + 1) * len(head) + 6) for i, head in enumerate(heads)]
     return list(accumulate(widths)) or [0.0]
 
 
@@ -200,6 +188,6 @@ def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bot
     at = ax.get_yaxis_transform()
     write = partial(ax.annotate, xycoords=at, textcoords="offset points", ha="right", annotation_clip=False)
     for i, (head, x) in enumerate(zip(heads, _places(heads), strict=True)):
-        write(head, (1, bottoms[0] + ROW + GAP / 2), (x, 2), va="bottom", fontsize=SMALL, weight="bold")
+        write(head, (1, bottoms[0] + ROW + GAP / 2), (x, 2), va="bottom", fontsize=style.SMALL, weight="bold")
         for row, bottom in zip(rows, bottoms, strict=True):
             write(f"{round(row[i], 3) + 0.0:.3f}", (1, bottom + ROW / 2), (x, 0), va="center")

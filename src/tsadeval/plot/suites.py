@@ -15,20 +15,7 @@ from tsadeval.core.metric import metric_labels
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.style import (
-    EVENT,
-    GREY,
-    SMALL,
-    bars,
-    correlation_map,
-    dot_rows,
-    legend_above,
-    name_rows,
-    new_axes,
-    new_figure,
-    on_unit_range,
-    styled,
-)
+from tsadeval.plot import style
 from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
 from tsadeval.rankeval.suites.adversaries import AnyAdversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit import stream
@@ -51,7 +38,7 @@ MARKS = (
 )  # fmt: skip
 
 
-@styled
+@style.styled
 def hard_tasks(
     result: SuiteResult | SuiteTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
 ) -> Axes:
@@ -78,12 +65,12 @@ def hard_tasks(
         f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
         for name in _chosen(table, metrics)
     }
-    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(table.tasks))
-    dot_rows(ax, table.tasks, values, MARKS, apart=0.6)
+    ax = style.new_axes(ax, 6.0, 1.4 + 0.24 * len(table.tasks))
+    style.dot_rows(ax, table.tasks, values, MARKS, apart=0.6)
     for value in (0.0, 1.0):
-        ax.axvline(value, color=GREY, linewidth=0.5, zorder=0)
+        ax.axvline(value, color=style.GREY, linewidth=0.5, zorder=0)
     ax.set_xlabel("score on the task (1 is perfect, 0 is no order)")
-    legend_above(ax, title="metric (index)")
+    style.legend_above(ax, title="metric (index)")
     return ax
 
 
@@ -95,7 +82,7 @@ def _chosen(table: SuiteTable, metrics: Sequence[AnyMetric] | None) -> list[str]
     return [find_metric(metric, list(table)) for metric in metrics]
 
 
-@styled
+@style.styled
 def hard_sensitivity(
     result: SuiteResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
 ) -> Axes:
@@ -118,14 +105,14 @@ def hard_sensitivity(
     values = {
         name: [min(found[nuisance, name], 1.0) for nuisance in nuisances] for name in _chosen(result.table(), metrics)
     }
-    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(nuisances))
-    dot_rows(ax, nuisances, values, MARKS, apart=0.6)
+    ax = style.new_axes(ax, 6.0, 1.4 + 0.24 * len(nuisances))
+    style.dot_rows(ax, nuisances, values, MARKS, apart=0.6)
     ax.set(xlim=(-0.02, 1.02), xlabel="change of the value, in units of the detector's skill (1: as much or more)")
-    legend_above(ax, title="metric")
+    style.legend_above(ax, title="metric")
     return ax
 
 
-@styled
+@style.styled
 def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Axes:
     """Two cases that a metric judged wrongly: labels (shaded where there is an event), both scores, both values.
 
@@ -150,22 +137,22 @@ def _legend(explanation: Explanation) -> str:
 def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
     cases, alarms = explanation.cases(row), explanation.alarms(row)
     beside = [_about(explanation, row, i, case) for i, case in enumerate(cases)]
-    ax = new_axes(ax, 6.0, _height(beside))
+    ax = style.new_axes(ax, 6.0, _height(beside))
     n, start = len(cases[0].scores), _stretch(*cases)
     stop = min(start + WIDTH, n)
     for i, case in enumerate(cases):
         bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
-        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=EVENT)
+        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=style.EVENT)
         heights = bottom + _unit(case.scores)[shown]
         ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
         if alarms is not None:  # drawn with an edge, so that one point is seen
             edge = {"edgecolor": COLORS[i], "lw": 0.4, "label": "alarms", "gid": "alarms"}
             _runs(ax, alarms[i][shown], shown.start, scale, bottom - 0.09, 0.06, color=COLORS[i], **edge)
         place = (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM)
-        ax.text(1.01, place, beside[i], transform=ax.transAxes, va="center", fontsize=SMALL, color=COLORS[i])
-    name_rows(ax, [], [])
+        ax.text(1.01, place, beside[i], transform=ax.transAxes, va="center", fontsize=style.SMALL, color=COLORS[i])
+    style.name_rows(ax, [], [])
     scaled = ", scaled to the length of the first series" if len(cases[1].scores) != n else ""
     ax.set(xlim=(start - 0.5, stop - 0.5), ylim=(BOTTOM, TOP), xlabel=f"time{scaled} (repeat {row['repeat']})")
     return ax
@@ -177,13 +164,13 @@ def _runs(
     """Draw runs of a stretch that begins at the point `first`, in units of `scale` points."""
     events = Events.of(mask)
     starts = scale * (first + events.starts - 0.5) + 0.5
-    bars(ax, starts, scale * events.lengths, bottom, height, color, **how)
+    style.bars(ax, starts, scale * events.lengths, bottom, height, color, **how)
 
 
 def _height(texts: Sequence[str]) -> float:
     """Inches of a figure in which the texts beside the two series do not touch."""
     lines = max(text.count("\n") + 1 for text in texts)
-    apart = (lines + 0.7) * 1.25 * SMALL / 72  # from the middle of one text to that of the other
+    apart = (lines + 0.7) * 1.25 * style.SMALL / 72  # from the middle of one text to that of the other
     return max(1.8, 0.75 + apart * (TOP - BOTTOM) / APART)
 
 
@@ -226,10 +213,10 @@ def _within(values: Floats | Bools, low: int, high: int) -> Floats:
 
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     """Draw the pairs of one task under each other."""
-    figure = new_figure(7.6, 0.85 + 1.7 * len(rows))
+    figure = style.new_figure(7.6, 0.85 + 1.7 * len(rows))
     for ax, row in zip(figure.subplots(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
         _pair(explanation, row, ax)
-    figure.supxlabel(_legend(explanation), x=0.01, ha="left", fontsize=SMALL, color=GREY)
+    figure.supxlabel(_legend(explanation), x=0.01, ha="left", fontsize=style.SMALL, color=style.GREY)
     first = rows[0]
     about = [
         f"{first['task']}, score {first['quality']:.2f}: {first['summary']}",
@@ -250,27 +237,27 @@ ADVERSARIES = {
 }
 
 
-@styled
+@style.styled
 def gameability(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axes:
     """Draw the share of series on which adversaries reach 90 % of the best detector, metric by metric."""
     table = result.table() if isinstance(result, SuiteResult) else result
     labels = metric_labels(list(table))
-    ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
+    ax = style.new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
     values = {words: [row[column] for row in table.rows] for column, (words, _) in ADVERSARIES.items()}
-    dot_rows(ax, [labels[name] for name in table], values, [mark for _, mark in ADVERSARIES.values()], apart=0.45)
+    style.dot_rows(ax, [labels[name] for name in table], values, [mark for _, mark in ADVERSARIES.values()], apart=0.45)
     ax.set(xlim=(-0.02, 1.02), xlabel="share of series on which it reaches 90 % of the best detector")
-    legend_above(ax)
+    style.legend_above(ax)
     return ax
 
 
-@styled
+@style.styled
 def agreement(table: SuiteTable, ax: Axes | None = None) -> Axes:
     """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
     names = table.metrics
-    return correlation_map(ax, np.array([[table.between(one, other) for other in names] for one in names]), names)
+    return style.correlation_map(ax, np.array([[table.between(one, other) for other in names] for one in names]), names)
 
 
-@styled
+@style.styled
 def fooled(
     result: SuiteResult,
     metric: AnyMetric,
@@ -296,7 +283,7 @@ def fooled(
     return _strips(chosen, lines, f"{label}: {chosen.name}", ax)
 
 
-@styled
+@style.styled
 def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Any, ax: Axes | None = None) -> Axes:
     """Draw the series on which two metrics disagree most: values, and the detectors that each prefers."""
     found = result.disagreement(metric, other)
@@ -323,13 +310,13 @@ def _strips(chosen: SeriesScores, scores: Sequence[tuple[str, Floats]], title: s
     """Draw the series and two scores under each other, with the events."""
     lines = [("series", chosen.values)] if chosen.values is not None else []
     lines += scores
-    ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
+    ax = style.new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
     bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
     events = Events.of(chosen.y_true)
-    bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
+    style.bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
     for (_, values), bottom, color in zip(lines, bottoms, ("black", "#0072B2", "#B03A00")[-len(lines) :], strict=True):
-        ax.plot(bottom + on_unit_range(values), color=color, linewidth=0.5)
-    name_rows(ax, [bottom + 0.5 for bottom in bottoms], [name for name, _ in lines])
+        ax.plot(bottom + style.on_unit_range(values), color=color, linewidth=0.5)
+    style.name_rows(ax, [bottom + 0.5 for bottom in bottoms], [name for name, _ in lines])
     ax.set(xlim=(-0.5, events.n - 0.5), ylim=(-0.1, bottoms[0] + 1.1))
-    ax.set_title(title, color=GREY)
+    ax.set_title(title, color=style.GREY)
     return ax
