@@ -9,26 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.detector_table import (
-    PRINTED,
-    DetectorTable,
-    Style,
-    Values,
-    series_tabular,
-    stacked,
-    wrapped,
-)
-from tsadeval.comparison.inference import (
-    Groups,
-    SeriesFacts,
-    category_table,
-    dataset_of,
-    difference_table,
-    disagreement_table,
-    group_of,
-    rank_table,
-    significance_table,
-)
+from tsadeval.comparison import inference
+from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
+from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
 from tsadeval.comparison.statistics import Bools
@@ -163,9 +146,9 @@ class Comparison(Result):
         """Find the metrics that are meant: one, or all, of which the first is the one by default."""
         return self.metrics if metric is None else [find_metric(metric, self.metrics, "this comparison")]
 
-    def _matrix(self, metric: str) -> Floats:
-        """Series by detectors, the larger the better."""
-        return -self._values[metric] if metric in self._lower else self._values[metric]
+    def _better(self, metric: AnyMetric | None = None) -> dict[str, Floats]:
+        """Return the values of one metric or of all, series by detectors, the larger the better."""
+        return {m: -self._values[m] if m in self._lower else self._values[m] for m in self._named(metric)}
 
     def values(self, metric: AnyMetric) -> Floats:
         """Return the values of a metric: a row per series, a column per detector, NaN where there is none."""
@@ -176,7 +159,7 @@ class Comparison(Result):
 
         Of one metric or of all. Ranks stand on the series on which every detector has a value.
         """
-        return rank_table({name: self._matrix(name) for name in self._named(metric)}, self.names, alpha, random_state)
+        return inference.rank_table(self._better(metric), self.names, alpha, random_state)
 
     def significance(
         self,
@@ -192,18 +175,18 @@ class Comparison(Result):
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
         with differences on series (not their mean) of at most `rope` as practically equivalent.
         """
-        matrices = {name: self._matrix(name) for name in self._named(metric)}
-        return significance_table(matrices, self.names, self._lower, test, alpha, rope, random_state)
+        better = self._better(metric)
+        return inference.significance_table(better, self.names, self._lower, test, alpha, rope, random_state)
 
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
-        matrices = {name: self._matrix(name) for name in self.metrics}
-        return disagreement_table(matrices, self.series, self.names, self.flaws)
+        return inference.disagreement_table(self._better(), self.series, self.names, self.flaws)
 
     def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> ResultTable:
         """One detector against another by one metric (the first by default), series by series."""
-        name = self._named(metric)[0]
-        return difference_table(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
+        name, better = next(iter(self._better(metric).items()))
+        lower = name in self._lower
+        return inference.difference_table(better, name, lower, self.series, self.names, detector, rival)
 
     def by_category(
         self, metric: AnyMetric | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
@@ -214,8 +197,8 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        lower = name in self._lower
-        return category_table(self._values[name], name, lower, self.series, self.names, self._facts, kinds, groups)
+        lower, facts = name in self._lower, self._facts
+        return inference.category_table(self._values[name], name, lower, self.series, self.names, facts, kinds, groups)
 
     @property
     def names(self) -> list[str]:
@@ -290,7 +273,7 @@ class Comparison(Result):
             titles=self._titles,
             percent=percent,
             lower=self._lower,
-            by_series=lambda metric: self._matrix(metric)[list(chain(*rows))],
+            by_series=lambda metric: self._better(metric)[metric][list(chain(*rows))],
             flaws=partial(self.flaws, series=list(chain(*rows))),
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
@@ -334,7 +317,7 @@ class Comparison(Result):
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         if layout == "series":
             names, among = self._named(metric)[:1], "row"
-            better, lower = self._matrix(names[0]), names[0] in self._lower
+            better, lower = self._better(names[0])[names[0]], names[0] in self._lower
             flaws = partial(self.flaws, names[0])
             found = series_tabular(names[0], better, flaws, self.series, self.names, style, lower)
         elif layout == "metrics":

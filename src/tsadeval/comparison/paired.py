@@ -20,11 +20,7 @@ Floats = NDArray[np.float64]
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
 # Of intervals by bootstrap.
-BOOTSTRAP = {
-    "level": Number(0, 1, open_low=True),
-    "draws": Number(1, integer=True),
-    "seed": Number(0, integer=True),
-}
+BOOTSTRAP = {"level": Number(0, 1, open_low=True), "draws": Number(1, integer=True), "seed": Number(0, integer=True)}
 # Draws of up to so many rows in all are kept for the next table of the same size.
 _KEPT = 1_000_000
 

@@ -58,7 +58,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     truth = statistics.ranks(worth[None])
     usable = np.asarray(np.isfinite(values).all(axis=1))
     filled = np.where(usable[:, None], values, 0.0)
-    rounded = _without_rounding_errors(filled)
+    largest = np.abs(filled).max(axis=1, keepdims=True)
+    rounded = np.round(filled / np.where(largest == 0, 1.0, largest) / SAME)  # so rounding errors order nothing
     first, second = np.triu_indices(len(worth), 1)
     signs = np.sign(rounded[:, first] - rounded[:, second])
     tied = np.mean(signs == 0, axis=1)
@@ -72,12 +73,6 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
         spearman = np.nan_to_num(statistics.correlation(ranks, truth)[:, 0])  # 0 without any order
         quality = [spearman, kendall, np.abs(ranks - truth).mean(axis=1)]
     return Quality(*(np.where(usable, found, np.nan) for found in (*quality, tied)))
-
-
-def _without_rounding_errors(values: Floats) -> Floats:
-    largest = np.abs(values).max(axis=1, keepdims=True)
-    scale = np.where(largest == 0, 1.0, largest)
-    return np.asarray(np.round(values / scale / SAME) * SAME)
 
 
 def _published(values: Floats, truth: Floats) -> list[Floats]:

@@ -216,16 +216,13 @@ def read(folder: str | Path, suite: str | None = None) -> SuiteResult:
         raise InvalidInputError(f"{recorded[-1]} is not a plan of `tsadeval rankeval run` ({error})") from None
     # All plans of a store have one layout.
     store = Store.existing(folder, SUITES[last if last in list(SUITES) else "quick"].layout)
-    plans = [_plan_of(record) for record in store.plans() if suite is None or record.get("suite") == suite]
-    if not plans:
+    records = [record for record in store.plans() if suite in (None, record.get("suite"))]
+    if not records:
         raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
-    return SuiteResult(last_plan(plans), store)
-
-
-def _plan_of(record: dict[str, Any]) -> Suite:
     try:
-        return SUITES[record["suite"]].of_record(record)
+        plans = [SUITES[record["suite"]].of_record(record) for record in records]
     except (KeyError, TypeError, IndexError) as error:
         raise InvalidInputError(
             f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
         ) from None
+    return SuiteResult(last_plan(plans), store)

@@ -40,7 +40,7 @@ class Stamp(NamedTuple):
 
 def same_state(file: AnyPath, state: str) -> bool:
     """Return True if the file is still in the state that `Checksums.state` gave."""
-    return state == (_stamp(file).state if " " in state else _sha256(file))
+    return state == (_stamp(file).state if " " in state else file_digest(file))
 
 
 class Checksums:
@@ -72,7 +72,7 @@ class Checksums:
         known = self._known.get(stamp.path)
         if _at_rest([stamp], now) and (known is None or known[0].removeprefix(_RECENT) != _digest([stamp])):
             return stamp.state
-        return self.of(stamp.path, [file], lambda: _sha256(file))
+        return self.of(stamp.path, [file], lambda: file_digest(file))
 
     def save(self) -> None:
         """Keep them. Without them files are only read again, so a store that cannot be written is no error here."""
@@ -107,7 +107,8 @@ def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
     return all(max(stamp.modified, stamp.changed) + _STEP <= now for stamp in stamps)
 
 
-def _sha256(path: AnyPath) -> str:
+def file_digest(path: AnyPath) -> str:
+    """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

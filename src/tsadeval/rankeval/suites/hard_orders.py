@@ -246,19 +246,6 @@ def low_fpr(model: Model, count: int) -> Floats:
     return model.alarmed(found | model.false_alarms(count)) + level * (model.mask & ~found)
 
 
-TASKS = (
-    transform,
-    heavy_tail,
-    drift,
-    rare,
-    lag,
-    delay,
-    spikes,
-    dominance,
-    events_found,
-    long_event,
-    fa_near,
-    fa_episodes,
-    fragments,
-    low_fpr,
-)
+UNDISPUTED = (transform, heavy_tail, drift, rare, lag, delay, spikes, dominance)
+PREFERENCES = (events_found, long_event, fa_near, fa_episodes, fragments, low_fpr)
+TASKS = UNDISPUTED + PREFERENCES

@@ -252,14 +252,7 @@ PAPER_SUITES = (
     PaperSuite(
         name="quick",
         summary="six cases of 10,000 points and one repeat: seconds on a laptop",
-        cases=(
-            "10k-2seg-50L",
-            "10k-20seg-50H",
-            "10k-50seg-20L",
-            "10k-5seg-20H",
-            "10k-10seg-100H",
-            "10k-2seg-500L",
-        ),
+        cases=("10k-2seg-50L", "10k-20seg-50H", "10k-50seg-20L", "10k-5seg-20H", "10k-10seg-100H", "10k-2seg-500L"),
         repeats=1,
         paper=ELEVEN,
     ),
@@ -298,13 +291,7 @@ PAPER_SUITES = (
 # The paper's example: five models of known order on one short series, (q, p) from the best model to the worst.
 MEMBERS = ((1.0, 0.05), (0.9, 0.05), (0.9, 0.1), (0.9, 0.3), (0.8, 0.3))
 # The paper's columns, CCE with the uncertainty that its example has.
-EXAMPLE_METRICS = (
-    "cce(uncertainty='scaled')",
-    "reduced_f1",
-    "etapr_f1",
-    "affiliation_f1",
-    "vus_roc(n_thresholds=100)",
-)
+EXAMPLE_METRICS = ("cce(uncertainty='scaled')", "reduced_f1", "etapr_f1", "affiliation_f1", "vus_roc(n_thresholds=100)")
 
 
 @dataclass(frozen=True, eq=False)
