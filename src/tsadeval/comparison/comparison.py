@@ -95,11 +95,10 @@ class Comparison(Result):
     def _values(self) -> dict[str, Floats]:
         """The values of each metric, series by detectors; of several seeds the mean, NaN where there is none."""
         found = grouped(((row["series"], row["detector"], row["metric"]), row["value"]) for row in self.rows)
-        shape = len(self.series), len(self.detectors)
-        tables = {}
-        for metric in self.metrics:
-            means = [finite_mean(found.get((s, d, metric), ())) for s in self.series for d in self.detectors]
-            tables[metric] = np.array(means, np.float64).reshape(shape)
+        tables = {
+            m: np.array([[finite_mean(found.get((s, d, m), ())) for d in self.detectors] for s in self.series])
+            for m in self.metrics
+        }
         return self._fill(tables) if self.missing == "worst" else tables
 
     def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:

@@ -130,11 +130,10 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Ranking]]:
     """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     parts = [table.latex_blocks(style) for table in tables]
-    return _tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
+    return tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
 
 
 # LaTeX tables of comparisons: best, second best, and what is not told apart from the best.
-
 
 DAGGER = r"$^{\dagger}$"
 
@@ -164,7 +163,8 @@ class Style(NamedTuple):
 
     def texts(self, metric: str, means: Floats, by_series: Floats) -> list[str]:
         """Write the means of a metric, each with its spread over series where that is wanted."""
-        spreads = _deviation(by_series) if self.spread else [None] * len(means)
+        known = [column[np.isfinite(column)] for column in by_series.T]
+        spreads = [float(np.std(column, ddof=1)) if self.spread and len(column) > 1 else None for column in known]
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
@@ -186,7 +186,7 @@ def marked(texts: Sequence[str], better: Floats, flaws: Sequence[Flaw | None], s
 
 
 def wrapped(
-    tabular: str,
+    body: str,
     tests: Sequence[Ranking],
     alpha: float,
     remarks: Sequence[str],
@@ -202,19 +202,19 @@ def wrapped(
     """
     tested = [one for one in tests if one.tested]
     about_tests = dict.fromkeys(filter(None, (one.tests.too_few(alpha) for one in tested)))
-    lines = [_legend(tabular, tested, alpha, among), *about_tests, *remarks]
+    lines = [_legend(body, tested, alpha, among), *about_tests, *remarks]
     lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
     comments = [f"% {line}" for line in lines]
     if not (caption or label or notes):
-        return "\n".join([tabular, *comments])
+        return "\n".join([body, *comments])
     above = [rf"\caption{{{caption}}}"] * bool(caption) + [rf"\label{{{label}}}"] * bool(label)
     shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
     text = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {shown}.}}"]
-    whole = [r"\begin{table}", r"\centering", *above, tabular, *(text if notes else []), r"\end{table}"]
+    whole = [r"\begin{table}", r"\centering", *above, body, *(text if notes else []), r"\end{table}"]
     return "\n".join(whole if notes else [*whole, *comments])
 
 
-def _legend(tabular: str, tested: Sequence[Ranking], alpha: float, among: str) -> str:
+def _legend(body: str, tested: Sequence[Ranking], alpha: float, among: str) -> str:
     """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
     text = f"bold: first in its {among}; underlined: second"
     how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
@@ -223,23 +223,17 @@ def _legend(tabular: str, tested: Sequence[Ranking], alpha: float, among: str) -
         return text
     if any(np.isinf(one.first).any() for one in tested):
         how = f"of those that can be first, {how}"
-    if DAGGER in tabular:
+    if DAGGER in body:
         return f"{text}; dagger: not told apart from the detector with the lowest mean rank {how}"
     # Those that are not told apart share the first place, where there are any.
     others = "other detector" if all(sum(one.alike(alpha)) == 1 for one in tested) else "detector that is not first"
     return f"{text}; every {others} differs from the one with the lowest mean rank {how}"
 
 
-def _deviation(better: Floats) -> list[float | None]:
-    """Compute the standard deviation over series of each detector that has values on two at least."""
-    known = [column[np.isfinite(column)] for column in better.T]
-    return [float(np.std(column, ddof=1)) if len(column) > 1 else None for column in known]
-
-
-def _tabular(blocks: Blocks) -> str:
-    """Blocks of rows with rules between them; the first is the head."""
+def tabular(blocks: Blocks, words: int = 1) -> str:
+    """Write blocks of rows with rules between them; the first is the head, and the first columns are words."""
     texts = ["\n".join(" & ".join(row) + r" \\" for row in block) for block in blocks]
-    begin = rf"\begin{{tabular}}{{l{'r' * (len(blocks[0][0]) - 1)}}}"
+    begin = rf"\begin{{tabular}}{{{'l' * words}{'r' * (len(blocks[0][0]) - words)}}}"
     return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
 
 
@@ -255,13 +249,12 @@ def series_tabular(
     """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
     sign = -1.0 if lower else 1.0
     nothing = [False] * len(detectors)
-    rows = []
-    for i, (name, row) in enumerate(zip(series, better, strict=True)):
-        texts = [style.text(metric, sign * v) for v in row.tolist()]
-        rows.append([latex_text(name), *marked(texts, row, flaws([i]), nothing)])
+    texts = [[style.text(metric, sign * value) for value in row] for row in better.tolist()]
+    marks = [marked(some, row, flaws([i]), nothing) for i, (some, row) in enumerate(zip(texts, better, strict=True))]
+    rows = [[latex_text(name), *some] for name, some in zip(series, marks, strict=True)]
     means = sign * np.array([finite_mean(column) for column in better.T])
     overall = flaws(range(len(series)))
     test = Ranking(better, overall, draws=1)
     average = ["average", *marked(style.texts(metric, means, better), sign * means, overall, test.alike(style.alpha))]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
-    return _tabular([[head], rows, [average]]), [test]
+    return tabular([[head], rows, [average]]), [test]

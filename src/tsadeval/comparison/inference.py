@@ -306,7 +306,6 @@ def _split_notes(split: Sequence[tuple[str, Counter[str]]]) -> list[str]:
 
 # Categories of series by their events: few or many, short or long, single points or sequences.
 
-
 # With more events than FEW a series has many; with a median length beyond SHORT its events are long; with a median
 # length of at most POINT they are point anomalies.
 FEW, SHORT, POINT = 3, 50, 3

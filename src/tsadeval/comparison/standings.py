@@ -21,7 +21,6 @@ LISTED = 0.5  # of the series on which anyone has values: where a detector has f
 # Skill is significant (one-sided, at 1 %) or, on series too short for that, plain: a mean AUC-ROC from here on.
 SIGNIFICANT, PLAIN = 2.326, 0.6
 
-
 # Who can be first: the one place that decides it, for tables, LaTeX, reports and boards.
 
 

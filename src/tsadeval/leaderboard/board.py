@@ -173,7 +173,6 @@ def unusable(found: Any) -> list[str]:
 
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.
 
-
 Standings = Mapping[str, Data]  # by group of series
 ALL = "all series"
 # A board opens with a group of series of which everyone listed has so large a share.

@@ -188,7 +188,6 @@ def _sign(metric: str) -> float:
 
 # Where alarms are right and wrong: strips of several detectors, and the events that cost one of them most.
 
-
 # Found, false and missed; told apart in grey by their rows.
 FOUND, FALSE, MISSED = "#0072B2", "#D55E00", "#7A0F5C"
 NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this

@@ -40,14 +40,14 @@ class Values(NamedTuple):
     record: Metric | None
 
     @property
-    def lower(self) -> bool:
-        """True if smaller values are better."""
-        return self.record is not None and self.record.direction == "lower"
+    def sign(self) -> float:
+        """-1 if smaller values are better, else 1."""
+        return 1.0 if self.record is None else self.record.sign
 
     @property
     def better(self) -> Floats:
         """Values of which larger is better."""
-        return -self.values if self.lower else self.values
+        return self.sign * self.values
 
     def ranked(self, **options: Any) -> tuple[statistics.Ranking, list[str], list[str]]:
         """Rank the detectors that have values: the ranking, their names, and what is to be said of the others."""
@@ -285,7 +285,7 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     ax = style.new_axes(ax, 3.6, 0.8 + 0.17 * k)
     detectors = [style.shortened(given.detectors[j], 22) for j in order]
     series = [style.shortened(name, 14) for name in given.series]
-    shown, colors = np.where(known, values, math.nan), "cividis_r" if given.lower else "cividis"
+    shown, colors = np.where(known, values, math.nan), "cividis_r" if given.sign < 0 else "cividis"
     limits = (math.nan, math.nan) if given.record is None else given.record.range
     if not np.isfinite(limits).all():
         limits = float(values[known].min()), float(values[known].max())

@@ -28,7 +28,6 @@ UNIT: dict[str, Any] = {
 # Shares that are named on a normal-deviate scale.
 DEVIATES = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95)
 
-
 Draw = Callable[["Axes", style.Look, Floats, Floats], None]
 
 

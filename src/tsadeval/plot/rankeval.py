@@ -271,7 +271,6 @@ def _wrong_steps(ax: Axes, p: Floats, values: Floats, metric: Metric) -> None:
 
 # The first figure of the paper: five models of known order, and what metrics say of them.
 
-
 WRONG = "#B03A00"
 HEIGHT = 1.25  # from one model to the next; scores are from 0 to 1
 NARROW = 300.0  # axes of fewer points have smaller text and no names of models

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # Where things go in a figure: legends, colour bars, names of lines, and room for all of them on small axes.
 
-
 SMALL = 7.0
 LETTER = 4.3  # about the width of a letter of the small font, in points
 GREY = "#666666"

@@ -228,7 +228,6 @@ def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
 
 # Gameability, agreement, and the series on which a metric is fooled most.
 
-
 # Of each column the words, and how its dots look.
 ADVERSARIES = {
     "gameability": ("without skill", ("#B03A00", "o")),

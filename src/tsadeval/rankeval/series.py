@@ -132,7 +132,6 @@ _REAL = [
 CASES: Registry[LabelCase] = Registry("label case", records=[*_SYNTHETIC, *_REAL])
 SYNTHETIC, REAL = (tuple(case.name for case in cases) for cases in (_SYNTHETIC, _REAL))
 
-
 # Scores of models.
 
 

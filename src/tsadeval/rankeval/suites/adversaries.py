@@ -173,7 +173,6 @@ ADVERSARIES: Registry[Adversary] = Registry(
     ],
 )
 
-
 AnyAdversary = str | Adversary | Callable[[int, Any], Any]
 
 

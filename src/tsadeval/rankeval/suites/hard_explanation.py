@@ -37,7 +37,6 @@ SKILL = (
     "perfect scores and the mean of scores without skill. The two values of a control should be 0 x skill apart",
 )
 
-
 AT_BEST = '"at best": each detector at its own best threshold for the metric, found with the labels'
 
 

@@ -16,18 +16,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, Row
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text, select_metrics
 from tsadeval.errors import UnknownNameError
-from tsadeval.rankeval.suite import (
-    DIGITS,
-    Explanation,
-    SuiteResult,
-    SuiteTable,
-    count_values,
-    failures,
-    pivot,
-    place_cell,
-    place_words,
-    places_of,
-)
+from tsadeval.rankeval import suite
 from tsadeval.rankeval.suites.hard_explanation import AT_BEST, explain, incomplete_words
 from tsadeval.rankeval.suites.hard_task import HardTask
 
@@ -84,13 +73,13 @@ def index_of(found: Sequence[TaskValues]) -> tuple[dict[str, float], dict[str, E
 def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
     of, own = (len(rows), len({row["metric"] for row in rows})), [row for row in rows if row["own"]]
     notes = [
-        f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
+        f"{row['name']}: {suite.place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
         for row in own
         if row["place"] and len(rows) > 1
     ]
     notes += [f"{row['name']} ranks models in reverse: is lower better?" for row in own if row["reversed"]]
     for row in rows:
-        notes += failures(row["name"], row, row["place"])
+        notes += suite.failures(row["name"], row, row["place"])
         if row["incomplete"] and row["place"] is not None:
             notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(tasks))}")
     return notes + [AT_BEST for row in own if row["rule"] == "best"][:1]
@@ -114,7 +103,7 @@ class HardAnalysis:
 
     views: ClassVar[tuple[str, ...]] = ("sensitivity", "values_of")
 
-    def __init__(self, plan: HardSuite, result: SuiteResult) -> None:
+    def __init__(self, plan: HardSuite, result: suite.SuiteResult) -> None:
         self.plan = plan
         frame = result.to_frame()
         of_metrics = dict(list(frame.groupby(["metric", frame["rule"].fillna("")], sort=False)))
@@ -127,13 +116,13 @@ class HardAnalysis:
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
             rows = of_tasks.get(task.name, self._rows[entry][:0])
             axes = {"repeat": range(self.plan.repeats), "case": names}
-            values, thresholds = (pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
+            values, thresholds = (suite.pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
             judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
             known = bool((rows["status"] == "ok").any())
             found.append(TaskValues(task, names, entry.metric.sign * values, thresholds, known, judged == values.size))
         return found
 
-    def table(self) -> SuiteTable:
+    def table(self) -> suite.SuiteTable:
         """Return the index of every metric: a row per metric and rule, the best first; as a mapping, to the index.
 
         A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the
@@ -151,25 +140,25 @@ class HardAnalysis:
         counts = [name for name in ("undefined", "errors") if any(row[name] for row in rows)]
         means: Grid = [["metric", "place", *parts, *counts]]
         for row in rows:
-            place, numbers = place_cell(row["place"], not row["incomplete"]), [row[name] for name in counts]
+            place, numbers = suite.place_cell(row["place"], not row["incomplete"]), [row[name] for name in counts]
             means.append([row["name"], place, *(_interval(row, part) for part in parts), *numbers])
         each: Grid = [["metric", *tasks], *([row["name"], *(_score(row, task) for task in tasks)] for row in rows)]
         grids = [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", each)]
-        return SuiteTable(rows, grids=grids, key="name", lead=about, notes=_notes(rows, tasks), tasks=tasks)
+        return suite.SuiteTable(rows, grids=grids, key="name", lead=about, notes=_notes(rows, tasks), tasks=tasks)
 
     @cached_property
     def scored(self) -> list[Row]:
         """A row for every entry, the best first."""
         rows = [self._row(entry) for entry in self.plan.entries]
-        rows.sort(key=lambda row: math.inf if math.isnan(row["value"]) else -round(row["value"], DIGITS))
-        places = places_of([row["value"] for row in rows], [not row["incomplete"] for row in rows])
+        rows.sort(key=lambda row: math.inf if math.isnan(row["value"]) else -round(row["value"], suite.DIGITS))
+        places = suite.places_of([row["value"] for row in rows], [not row["incomplete"] for row in rows])
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
     def _row(self, entry: Entry) -> Row:
         values = self.values_of(entry)
         quality, parts = index_of(values)
         quality |= {of_task.task.name: math.nan for of_task in values if not of_task.known}
-        counts = count_values(self._rows[entry])
+        counts = suite.count_values(self._rows[entry])
         if not counts.pop("values"):  # "no order" is better than a wrong one, but it has not been tried at all
             parts = dict.fromkeys(parts, Estimate(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
@@ -186,7 +175,7 @@ class HardAnalysis:
             "reversed": turned,
         }
 
-    def sensitivity(self) -> SuiteTable:
+    def sensitivity(self) -> suite.SuiteTable:
         """How far each nuisance of the controls moves the value of every metric; 0 is not at all.
 
         In units of the skill of the reference detector, the difference between its value and that of random scores.
@@ -206,7 +195,7 @@ class HardAnalysis:
         cells = dict.fromkeys((task, nuisance) for task, nuisance, _ in found)
         body = [[*cell, *(found.get((*cell, name)) for name in names)] for cell in cells]
         largest = {name: max(row["value"] for row in rows if row["name"] == name) for name in names}
-        return SuiteTable(rows, grid=[["control", "nuisance", *names], *body], values=largest, key="name")
+        return suite.SuiteTable(rows, grid=[["control", "nuisance", *names], *body], values=largest, key="name")
 
     def explain(
         self,
@@ -216,7 +205,7 @@ class HardAnalysis:
         pairs: int = 1,
         tasks: int | None = 5,
         beside: AnyMetric | None = "ears",
-    ) -> Explanation:
+    ) -> suite.Explanation:
         """Why a metric loses: its worst tasks, on each the pairs of models that it puts in the wrong order.
 
         Each pair comes with what the two detectors do, which of them is better by construction, the values they got

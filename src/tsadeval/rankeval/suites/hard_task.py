@@ -20,7 +20,6 @@ from tsadeval.rankeval.series import random_stream
 
 # What the tasks of the suite `hard` are made of: label sets, background noise, alarms and increasing maps.
 
-
 POINTS = 10_000
 MODELS = 6  # of a task of the library
 ALARM = 4.0  # what an alarm adds to the score of a point, in standard deviations of the noise

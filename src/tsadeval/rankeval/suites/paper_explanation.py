@@ -34,7 +34,6 @@ MEANING = (
 )
 KINDS = "on which kinds of mistakes it loses, with pictures"
 
-
 HEAD = ("task", "case", "sigma", "fixed", "spearman", "reversed", "tied", "worse model", "better model", "they are")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from tsadeval.comparison.detector_table import tabular
 from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.core.facts import finite_mean, grouped
 from tsadeval.core.inputs import Floats
@@ -18,20 +19,9 @@ from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, metric_text
 from tsadeval.errors import InvalidParameterError
+from tsadeval.rankeval import suite
 from tsadeval.rankeval.quality import INDICATORS, Quality, Ties, ranking_quality
 from tsadeval.rankeval.series import GENERATORS
-from tsadeval.rankeval.suite import (
-    DIGITS,
-    Explanation,
-    SuiteResult,
-    SuiteTable,
-    count_values,
-    failures,
-    pivot,
-    place_cell,
-    place_words,
-    places_of,
-)
 from tsadeval.rankeval.suites.paper_explanation import explain
 
 if TYPE_CHECKING:
@@ -53,7 +43,7 @@ class Rankings:
 
     views: ClassVar[tuple[str, ...]] = ("robustness", "latency", "sensitivity")
 
-    def __init__(self, plan: PaperSuite, result: SuiteResult) -> None:
+    def __init__(self, plan: PaperSuite, result: suite.SuiteResult) -> None:
         self.plan = plan
         self._frame = result.to_frame()
         self._with_metrics = result.with_metrics
@@ -71,7 +61,7 @@ class Rankings:
             "repeat": tuple(range(self.plan.repeats)),
         }
         rows = self._by.get((str(metric), task.generator), self._frame[:0])
-        mean = pivot(rows, axes, rows["value"]).mean(axis=-1)
+        mean = suite.pivot(rows, axes, rows["value"]).mean(axis=-1)
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
     def quality(self, metric: Metric, task: Task, ties: Ties) -> Quality:
@@ -99,7 +89,7 @@ class Rankings:
         rows = self._frame[known]
         silent = float((rows["alarmed_points"] == 0).sum() / max(len(rows), 1))
         about = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
-        return {"planned": planned, **count_values(rows), **about}
+        return {"planned": planned, **suite.count_values(rows), **about}
 
     def _about(self, ties: Ties) -> str:
         cases = len(self.plan.cases)
@@ -111,16 +101,16 @@ class Rankings:
             f"* best, + second best, {marks if cases > 1 else 'without intervals, which need two cases'}"
         )
 
-    def table(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
+    def table(self, *, ties: Ties = "average", order: Order = "quality") -> suite.SuiteTable:
         """Return Spearman, Kendall and mean rank deviation per task and on average, over all sigmas."""
         return self._quality(ties, order, {None: list(range(len(self.plan.sigmas)))}, "task")
 
-    def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
+    def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> suite.SuiteTable:
         """Return the same at each sigma."""
         groups: Groups = {sigma: [i] for i, sigma in enumerate(self.plan.sigmas)}
         return self._quality(ties, order, groups, "sigma")
 
-    def _quality(self, ties: Ties, order: Order, groups: Groups, column: Literal["task", "sigma"]) -> SuiteTable:
+    def _quality(self, ties: Ties, order: Order, groups: Groups, column: Literal["task", "sigma"]) -> suite.SuiteTable:
         check_parameters("table", {"order": OneOf(("quality", "given"))}, {"order": order})
         of_metrics = [self._rows_of(metric, ties, groups) for metric in self.plan.metrics]
         if order == "quality":
@@ -165,7 +155,7 @@ class Rankings:
 
     def sensitivity(
         self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
-    ) -> SuiteTable:
+    ) -> suite.SuiteTable:
         """Return the table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
 
         What the store does not have yet is computed, on the same series.
@@ -176,7 +166,7 @@ class Rankings:
         chosen = [parse_metric(metric_text(metric)).with_options(**{option: value}) for value in values]
         return self._with_metrics(chosen, tasks=tasks).table(order="given")
 
-    def explain(self, metric: AnyMetric, *, rankings: int = 5) -> Explanation:
+    def explain(self, metric: AnyMetric, *, rankings: int = 5) -> suite.Explanation:
         """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses.
 
         Examples
@@ -195,7 +185,7 @@ class Rankings:
         check_parameters("explain", {"rankings": Number(1, integer=True)}, {"rankings": rankings})
         chosen = self.plan.find(metric)
         table = self.table()
-        where = place_words(table.places[str(chosen)], len(table), whole=table.whole[str(chosen)])
+        where = suite.place_words(table.places[str(chosen)], len(table), whole=table.whole[str(chosen)])
         return explain(self, chosen, table[chosen], where, table.counts[str(chosen)], rankings)
 
 
@@ -211,13 +201,13 @@ def _average(rows: Sequence[Row]) -> tuple[float, float]:
         finite_mean([row["value"] for row in rows if row["task"] == AVERAGE and row["indicator"] == indicator])
         for indicator in ("spearman", "kendall")
     ]
-    first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
+    first, second = (-math.inf if math.isnan(value) else round(value, suite.DIGITS) for value in found)
     return first, second
 
 
 def quality_table(
     rows: list[Row], counts: dict[str, Row], about: str, column: Literal["task", "sigma"], order: Order
-) -> SuiteTable:
+) -> suite.SuiteTable:
     """Return the table of ranking quality: a row per metric, task and indicator; as a mapping, to average Spearman.
 
     Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
@@ -234,7 +224,7 @@ def quality_table(
     of_all = (row for row in rows if row["task"] == AVERAGE and row["indicator"] == "spearman")
     averages = grouped((row["metric"], row) for row in of_all)
     means = [finite_mean([row["value"] for row in some]) for some in averages.values()]
-    places = ByMetric(zip(names, places_of(means, list(whole.values())), strict=True))
+    places = ByMetric(zip(names, suite.places_of(means, list(whole.values())), strict=True))
     columns = list(dict.fromkeys(row[column] for row in rows))
     cells = {
         (row["indicator"], row["metric"], row[column]): row
@@ -244,13 +234,13 @@ def quality_table(
     grids: list[tuple[str, Grid]] = []
     for indicator, (_, higher) in INDICATORS.items():
         first = indicator == "spearman" and order == "quality"  # by which the metrics are sorted
-        heads = {name: [name, *[place_cell(places[name], whole[name])] * first] for name in names}
+        heads = {name: [name, *[suite.place_cell(places[name], whole[name])] * first] for name in names}
         body = [[*heads[name], *(_text(cells[indicator, name, one]) for one in columns)] for name in names]
         words = indicator if indicator != "deviation" else "mean rank deviation"
         title = f"{words} ({'higher' if higher else 'lower'} is better)"
         grids.append((title, [["metric", *["place"] * first, *map(str, columns)], *body]))
     ties = {name: float(np.mean([cells["spearman", name, one]["ties"] for one in columns])) for name in names}
-    return SuiteTable(
+    return suite.SuiteTable(
         rows,
         grids=[*grids, ("", _counts(ties, counts))],
         values={name: float(some[-1]["value"]) for name, some in averages.items()},
@@ -283,12 +273,12 @@ def _notes(
     rows: Sequence[Row],
 ) -> list[str]:
     notes = [
-        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman"
+        f"{name}: {suite.place_words(places[name], len(averages), whole=whole[name])}, by average Spearman"
         for name in averages
         if counts[name]["own"] and len(averages) > 1 and places[name] is not None
     ]
     for name, found in counts.items():
-        notes += failures(name, found, places[name])
+        notes += suite.failures(name, found, places[name])
         if not whole[name] and places[name] is not None:
             have, of = (sum(row[key] for row in averages[name]) for key in ("rankings", "of"))
             gaps = (row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"])
@@ -304,15 +294,12 @@ def _notes(
 
 def _tabular(rows: dict[tuple[str, str, Any], Row], names: Sequence[str], columns: Sequence[Any], digits: int) -> str:
     """Return the table in the paper's layout: best in bold, second best underlined (booktabs)."""
-    lines = [" & ".join(["Task", "Score", *map(latex_text, names)]) + r" \\", r"\midrule"]
-    for column in columns:
-        for indicator, (short, _) in INDICATORS.items():
-            cells = (_latex(rows[indicator, name, column], digits) for name in names)
-            lines.append(" & ".join([str(column), short, *cells]) + r" \\")
-        lines.append(r"\midrule")
-    return "\n".join(
-        [rf"\begin{{tabular}}{{ll{'r' * len(names)}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"]
-    )
+    short = {indicator: text for indicator, (text, _) in INDICATORS.items()}
+    blocks = [
+        [[str(column), short[one], *(_latex(rows[one, name, column], digits) for name in names)] for one in short]
+        for column in columns
+    ]
+    return tabular([[["Task", "Score", *map(latex_text, names)]], *blocks], words=2)
 
 
 def _text(row: Row) -> str:
