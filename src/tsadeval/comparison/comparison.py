@@ -18,12 +18,12 @@ from tsadeval.comparison.statistics import Bools
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.many import Pool
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
@@ -220,8 +220,7 @@ class Comparison(Result):
                 f"there are {len(self.series)} series: name one, such as {self.series[0]!r}, or take average()"
             )
         name = self.series[0] if series is None else series
-        if name not in self.series:
-            raise UnknownNameError(f"no series {name!r} in this comparison: {did_you_mean(name, self.series)}")
+        check_known(name, self.series, "series", "this comparison")
         return self._table(name, {name: [name]}, percent)
 
     def average(

@@ -12,10 +12,9 @@ from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.statistics import Ranking
 from tsadeval.core.facts import Flaw, finite_mean
 from tsadeval.core.metric import METRICS, metric_labels
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
-from tsadeval.errors import UnknownNameError
 
 Values = dict[str, dict[str, float]]
 Blocks = Sequence[Sequence[Sequence[str]]]  # of rows of cells, with rules between them
@@ -60,8 +59,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     def __getitem__(self, detector: str) -> dict[str, float]:
         """Return the values of a detector, by its name or by what the printed table calls it."""
         keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
-        if detector not in keys:
-            raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
+        check_known(detector, keys, "detector", "this table")
         return ByMetric(self._values[keys[detector]])
 
     def __iter__(self) -> Iterator[str]:
@@ -196,10 +194,7 @@ def wrapped(
     notes: bool = False,
     among: str = "column",
 ) -> str:
-    """Add notes on the marks and numbers of a tabular: as comments under it, or with `notes` as text in a float.
-
-    `among` says whether marks compare the values of a column or of a row.
-    """
+    """Add notes on the marks (`among` a column or row) and numbers: as comments, or with `notes` as text in a float."""
     tested = [one for one in tests if one.tested]
     about_tests = dict.fromkeys(filter(None, (one.tests.too_few(alpha) for one in tested)))
     lines = [_legend(body, tested, alpha, among), *about_tests, *remarks]

@@ -16,7 +16,7 @@ from tsadeval.comparison.standings import winners
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known, did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
 from tsadeval.core.selection import ByMetric
@@ -202,8 +202,7 @@ def difference_table(
     `difference` is how much better the first is (also where less is better); NaN where either has no value.
     """
     for name in (first, second):
-        if name not in detectors:
-            raise UnknownNameError(f"no detector {name!r} in this comparison: {did_you_mean(name, detectors)}")
+        check_known(name, detectors, "detector", "this comparison")
     x, y = (better[:, detectors.index(name)] for name in (first, second))
     found = paired.differences(x, y)
     sign = -1.0 if lower else 1.0

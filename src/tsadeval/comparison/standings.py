@@ -16,6 +16,7 @@ from tsadeval.core.facts import Flaw, finite_mean
 from tsadeval.core.results import plain
 
 Data = dict[str, Any]
+ALPHA = 0.05  # from which p-value on two detectors are not told apart
 SHARE = 0.9  # of the best detector's value that counts as reaching it
 LISTED = 0.5  # of the series on which anyone has values: where a detector has fewer, it is not listed, nor first
 # Skill is significant (one-sided, at 1 %) or, on series too short for that, plain: a mean AUC-ROC from here on.
@@ -119,12 +120,7 @@ def flips(one: Floats, other: Floats) -> Floats:
 
 
 def standings(
-    values: Floats,
-    flaws: Sequence[Flaw | None] = (),
-    *,
-    lower: bool,
-    missing: statistics.Missing = "skip",
-    alpha: float = 0.05,
+    values: Floats, flaws: Sequence[Flaw | None] = (), *, lower: bool, missing: statistics.Missing = "skip"
 ) -> Data:
     """Compute what a board shows of one metric: means, ranks with intervals, groups that were not told apart.
 
@@ -141,12 +137,12 @@ def standings(
         "rank": found.for_all(_plain(found.means.mean), None),
         "low": found.for_all(_plain(found.means.low), None),
         "high": found.for_all(_plain(found.means.high), None),
-        "groups": [[found.kept[i] for i in group] for group in found.groups(alpha)],
+        "groups": [[found.kept[i] for i in group] for group in found.groups(ALPHA)],
         "many": found.many,
         "friedman": plain(statistics.friedman(found.values).f_p) if found.tested and len(found.kept) > 2 else None,
-        "best": [i for i in np.flatnonzero(found.alike(alpha)).tolist() if not (flaws and flaws[i])],
+        "best": [i for i in np.flatnonzero(found.alike(ALPHA)).tolist() if not (flaws and flaws[i])],
         "wins": [found.for_all(some.tolist(), 0) for some in found.counts[:2]] if several else [],
-        "too_few": found.tests.too_few(alpha) if found.tested else "",
+        "too_few": found.tests.too_few(ALPHA) if found.tested else "",
         **({"flaws": list(flaws)} if any(flaws) else {}),
     }
 

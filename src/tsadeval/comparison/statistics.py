@@ -104,15 +104,15 @@ def stretched_ranks(values: Any) -> Floats:
         return np.asarray(1 + (found - 1) / others * (table.shape[1] - 1))
 
 
-def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Means:
-    """Mean ranks over the series on which every detector has a value, with percentile bootstrap intervals.
+def mean_ranks(values: Any, *, draws: int = 2000, seed: int = 0) -> Means:
+    """Mean ranks over the series on which every detector has a value, with 95 % percentile bootstrap intervals.
 
     >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]])
     >>> found.mean.round(3), found.series
     (array([1.333, 1.667, 3.   ]), 3)
     """
-    check_parameters("mean_ranks", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
-    return bootstrap(ranks(whole_rows(values)), level, draws, seed)
+    check_parameters("mean_ranks", BOOTSTRAP, {"draws": draws, "seed": seed})
+    return bootstrap(ranks(whole_rows(values)), 0.95, draws, seed)
 
 
 class WinsTiesLosses(NamedTuple):
@@ -455,10 +455,10 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, drawn: Floats, level: float = 0.95) -> Self:
-        """Take the first as the estimate, and the interval from the others, which are of resampled cases."""
+    def of(cls, drawn: Floats) -> Self:
+        """Take the first as the estimate, and the 95 % interval from the others, which are of resampled cases."""
         spread = drawn[1:][np.isfinite(drawn[1:])]
-        low, high = percentiles(spread, level).tolist() if spread.size else (math.nan, math.nan)
+        low, high = percentiles(spread, 0.95).tolist() if spread.size else (math.nan, math.nan)
         return cls(float(drawn[0]), low, high)
 
     def overlaps(self, other: Self) -> bool:

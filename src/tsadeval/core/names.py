@@ -176,6 +176,13 @@ def did_you_mean(name: str, known: list[str]) -> str:
     return f"valid names: {', '.join(known)}" if known else "there are none"
 
 
+def check_known(name: str, known: Iterable[str], kind: str, where: str) -> None:
+    """Raise an error that says what is near, unless a name is among those that are known."""
+    names = list(known)
+    if name not in names:
+        raise UnknownNameError(f"no {kind} {name!r} in {where}: {did_you_mean(name, names)}")
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """Records by name: `records`, which know theirs, and those that are added.
 

@@ -121,10 +121,7 @@ def read_labels(path: Path) -> tuple[Bools, Floats | None]:
 
 
 def read_scores(path: Path, points: int | None = None) -> Floats:
-    """Read the scores in a file as 64-bit floats, NaN where missing; refuse those that cannot be judged.
-
-    `points` is the length of the series, where it is known.
-    """
+    """Read scores as 64-bit floats, NaN where missing; refuse those that cannot be judged on a series of `points`."""
     table = read_table(path)
     scores = np.asarray(as_scores(table.numbers("score"), f"{table.source}: score"), np.float64)
     lost = np.isnan(scores)

@@ -214,11 +214,8 @@ def vus_surface(
     return ax
 
 
-def surface_curve(scoring: Scoring, width: int, n_thresholds: int = 250) -> tuple[Floats, Floats, Floats]:
-    """False-alarm rate, recall and precision at one buffer width, as `vus_roc` and `vus_pr` define them.
-
-    The first point is (0, 0, 1).
-    """
+def surface_curve(scoring: Scoring, width: int) -> tuple[Floats, Floats, Floats]:
+    """False-alarm rate, recall and precision at one buffer width, as `vus_roc` and `vus_pr` define them."""
     events, n, half = scoring.events, scoring.n, width // 2
     reach = np.arange(1, half + 1)
     # Counted from the first point of a buffer that may begin before the series.
@@ -226,7 +223,7 @@ def surface_curve(scoring: Scoring, width: int, n_thresholds: int = 250) -> tupl
     buffers = np.bincount(places.ravel(), np.tile(np.sqrt(1 - reach / width), len(places)), n + 2 * half)
     inside = scoring.truth.mask
     weights = np.where(inside, 1.0, np.minimum(buffers[half : half + n], 1.0))
-    thresholds = np.unique(scoring.sorted[n - 1 - threshold_ranks(n, n_thresholds)])[::-1]
+    thresholds = np.unique(scoring.sorted[n - 1 - threshold_ranks(n, 250)])[::-1]
     alarms = n - np.searchsorted(scoring.sorted, thresholds)
     order = scoring.descending["position"]
     hit = np.cumsum(weights[order])[alarms - 1]

@@ -10,10 +10,10 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric
-from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.errors import InvalidInputError
 from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled, width_of
 from tsadeval.rankeval.suite import SuiteResult
 from tsadeval.rankeval.suites.paper_rankings import measured
@@ -51,18 +51,12 @@ def latency(result: SuiteResult, ax: Axes | None = None, *, task: str = "AccQ") 
     groups = {str(name): 1000 * part["seconds"].to_numpy() for name, part in frame.groupby("metric", sort=False)}
     ordered = sorted(groups, key=lambda name: -float(np.median(groups[name])))
     ax = new_axes(ax, 5.2, 0.9 + 0.27 * len(ordered))
+    at: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "fontsize": SMALL}
     for place, name in enumerate(ordered):
         _violin(ax, place, groups[name], look[name].color, upright=False)
-        ax.text(
-            1.01,
-            place,
-            f"{groups[name].mean():.3g} ms",
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize=SMALL,
-        )
+        ax.text(1.01, place, f"{groups[name].mean():.3g} ms", va="center", **at)
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
-    ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
+    ax.text(1.01, len(ordered) - 0.35, "mean", color=GREY, **at)
     xlabel = "milliseconds a call (dot: median, bar: middle half, diamond: mean)"
     ax.set(xscale="log", ylim=(-0.6, len(ordered) - 0.4), xlabel=xlabel, title=f"Latency on {task}")
     grid(ax, "x")
@@ -123,8 +117,7 @@ def _measured(result: SuiteResult, task: str | None = None) -> pd.DataFrame:
     frame = measured(result.to_frame())
     if task is not None:
         generators = {t.name: t.generator for t in result.plan.tasks}
-        if task not in generators:
-            raise UnknownNameError(f"no task {task!r} in this result: {did_you_mean(task, list(generators))}")
+        check_known(task, generators, "task", "this result")
         frame = frame[frame["generator"] == generators[task]]
     if frame.empty:
         raise InvalidInputError("this run has no measured values yet: continue it, then draw")

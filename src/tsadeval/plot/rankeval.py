@@ -12,11 +12,11 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot import style
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.suite import SuiteResult, SuiteTable
@@ -195,11 +195,10 @@ def sensitivity(
     'CCE with other τ'
     """
     check_parameters("sensitivity", _INDICATOR, {"indicator": indicator})
-    table: SuiteTable = (
-        result
-        if isinstance(result, SuiteTable)
-        else result.sensitivity(str(result.plan.find(metric)), tasks=tasks, **{option: values})
-    )
+    if isinstance(result, SuiteTable):
+        table = result
+    else:
+        table = result.sensitivity(str(result.plan.find(metric)), tasks=tasks, **{option: values})
     ax = style.new_axes(ax, 3.6, 2.6)
     at = {name: dict(parse_metric(name).bound)[option] for name in table}
     ticks = sorted(at.values())
@@ -220,9 +219,7 @@ def sensitivity(
 
 
 def _rows_of_task(table: SuiteTable, task: str, indicator: str) -> list[Row]:
-    tasks = list(dict.fromkeys(row["task"] for row in table.rows))
-    if task not in tasks:
-        raise UnknownNameError(f"no task {task!r} in this result: {did_you_mean(task, tasks)}")
+    check_known(task, dict.fromkeys(row["task"] for row in table.rows), "task", "this result")
     rows = [row for row in table.rows if row["task"] == task and row["indicator"] == indicator]
     if not any(math.isfinite(row["value"]) for row in rows):
         raise InvalidInputError(f"this run has no whole ranking of {task} yet: continue it, then draw")
@@ -230,10 +227,7 @@ def _rows_of_task(table: SuiteTable, task: str, indicator: str) -> list[Row]:
 
 
 def _draw_quality(ax: Axes, lines: Sequence[Line], indicator: Indicator) -> None:
-    """Draw lines of ranking quality with bars for their intervals, and name them at their ends.
-
-    The axis ends at the best possible value, and does not blow up differences that do not matter.
-    """
+    """Draw lines of ranking quality, named at their ends, with bars for their intervals, up to the best value."""
     ends: list[tuple[float, float, str, Any]] = []
     for i, (look, x, rows) in enumerate(lines):
         y = [row["value"] for row in rows]

@@ -85,10 +85,7 @@ def make_room(ax: Axes) -> None:
 
 
 def lay_out(ax: Axes) -> tuple[float, float]:
-    """Lay out the figure now, by its layout engine or as the constrained layout does it.
-
-    Returns the width and the height of the axes in points.
-    """
+    """Lay out the figure, by its own engine or the constrained one; return width and height of the axes in points."""
     figure: Any = ax.get_figure(root=True)
     engine = figure.get_layout_engine() or require("matplotlib.layout_engine", extra="all").ConstrainedLayoutEngine()
     engine.execute(figure)
@@ -123,10 +120,7 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 
 
 def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines: int = 1) -> None:
-    """Name lines at their right ends, given as (x, y, text, color); call it when the limits are final.
-
-    `lines` is how many lines the texts have.
-    """
+    """Name lines at their right ends: (x, y, text of so many lines, color); call it when the limits are final."""
     gap = 1.3 * SMALL * lines / (72 * ax.bbox.height / ax.figure.dpi)
     as_shares = ax.transScale + ax.transLimits
     known = [(*as_shares.transform((x, y)).tolist(), text, color) for x, y, text, color in ends]
@@ -246,6 +240,7 @@ def read_detector(y_true: Any, y_score: Any) -> Scoring:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+TICKS = {"labelsize": SMALL, "color": GREY, "labelcolor": "black", "major.width": 0.6, "minor.size": 0.0}
 SETTINGS: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.size": 8.0,
@@ -259,16 +254,7 @@ SETTINGS: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.grid": False,
     "axes.axisbelow": True,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": "black",
-    "ytick.labelcolor": "black",
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.size": 0.0,
-    "ytick.minor.size": 0.0,
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in TICKS.items()},
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
@@ -394,10 +380,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 4.2, height: float = 2.8) -> Axes:
-    """Return new axes, which notebooks show by themselves, or those given, in our sizes.
-
-    Axes have the sizes of the settings under which they were made.
-    """
+    """Return new axes, which notebooks show by themselves, or those given, in our sizes."""
     if ax is None:
         ax = new_figure(width, height).add_subplot()
         # Notebooks ask the object that a cell ends with for this; a figure that pyplot does not know has no other.

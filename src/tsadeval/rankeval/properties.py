@@ -22,10 +22,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.core.metric import Metric
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric, Metrics, find_metric, select_metrics
-from tsadeval.errors import UndefinedMetricWarning, UnknownNameError, describe_error
+from tsadeval.errors import UndefinedMetricWarning, describe_error
 
 SMALL = 6  # points of the longest cases of which all are tried
 LONG = 24  # points of random cases
@@ -39,7 +39,7 @@ NORMAL = 100  # normal points that are added where a false alarm must be rare
 Levels = tuple[int, ...]  # labels and predictions of 0 and 1; scores may have more levels
 Relation = Literal["better", "not worse", "equal"]
 Pair = tuple[Levels, Levels]  # labels, and predictions or scores
-Variants = Callable[[Levels, Levels], Iterator[Pair]]
+Variants = Callable[[Levels, Levels], Iterable[Pair]]
 Change = Callable[[str], str]
 
 
@@ -111,27 +111,12 @@ def _swapped(word: str) -> str:
     return to("hm", "mh")(word) if word.count("h") != word.count("m") else word
 
 
-def _in_long_series(y: Levels, p: Levels) -> Pair:
-    """With many normal points at the end, so that one false point is a small share of them."""
-    return (*y, *[0] * NORMAL), (*p, *[0] * NORMAL)
-
-
 def _three_levels(y: Levels, p: Levels) -> Pair | None:
     """Scores of three levels: the last of several alarms is twice as high as the others."""
     if sum(p) < 2 or not any(y):
         return None
     last = len(p) - 1 - p[::-1].index(1)
     return y, (*p[:last], 2, *p[last + 1 :])
-
-
-def stretched(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Make the largest score far larger, which changes no order."""
-    yield y, tuple(20 if score == 2 else score for score in p)
-
-
-def scaled(y: Levels, p: Levels) -> Iterator[Pair]:
-    """All scores are three times as high, and one more."""
-    yield y, tuple(3 * score + 1 for score in p)
 
 
 # fmt: off
@@ -161,7 +146,7 @@ CHECKS: dict[str, Check] = {check.name: check for check in (
     Check("noise point", "all events and one false point are better than one event missed", "better",
           changing((f"(?<![mh])n(?![mh])(?=.{{{NORMAL}}})", to("n", "f")),
                    where="(?!.*(mh|hm))(?=.*h)[nh]*m+[nh]*", others=to("m", "h")),
-          start=_in_long_series),
+          start=lambda y, p: ((*y, *[0] * NORMAL), (*p, *[0] * NORMAL))),  # one false point is a small share of these
     Check("any event", "finding the short event is worth as much as the long one", "equal",
           changing(("(?<!h)h+n+m+", _swapped), where="n*h+n+m+n*")),
     Check("whole", "one piece is not worse than several, from the start of an event", "not worse",
@@ -179,10 +164,10 @@ CHECKS: dict[str, Check] = {check.name: check for check in (
     Check("resampled", "twice the sampling rate changes nothing", "equal",
           changing((WHOLE, lambda word: "".join(2 * letter for letter in word)))),
     Check("mirror", "reversing time changes nothing", "equal", changing((WHOLE, lambda word: word[::-1])), ("mirror",)),
-    Check("increasing map", "a largest score ten times as large changes nothing", "equal", stretched,
-          ("monotone",), True, _three_levels),
-    Check("scaled", "scores on another scale change nothing", "equal", scaled,
-          ("affine", "monotone"), True, _three_levels),
+    Check("increasing map", "a largest score ten times as large changes nothing", "equal",
+          lambda y, p: [(y, tuple(20 if score == 2 else score for score in p))], ("monotone",), True, _three_levels),
+    Check("scaled", "scores on another scale change nothing", "equal",
+          lambda y, p: [(y, tuple(3 * score + 1 for score in p))], ("affine", "monotone"), True, _three_levels),
 )}
 # fmt: on
 
@@ -307,8 +292,7 @@ class PropertyTable(Result):
         """Return the status of one property of one metric."""
         metric = find_metric(metric, list(dict.fromkeys(row["metric"] for row in self.rows)), "this table")
         found = {row["property"]: str(row["status"]) for row in self.rows if row["metric"] == metric}
-        if name not in found:
-            raise UnknownNameError(f"no property {name!r} in this table: {did_you_mean(name, list(found))}")
+        check_known(name, found, "property", "this table")
         return found[name]
 
     def _grid(self) -> Grid:

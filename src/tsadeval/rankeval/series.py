@@ -77,49 +77,35 @@ def synthetic_events(*, n: int, segments: int, longest: int, shortest: int, seed
     return Events.of(mask)
 
 
-# Thousands of points, segments, name of their lengths, longest, shortest; the i-th has seed 42 + i.
-_TABLE = [
-    (100, 20, "50L", 60, 40),
-    (100, 200, "50L", 60, 40),
-    (100, 20, "50H", 99, 1),
-    (100, 200, "50H", 99, 1),
-    (100, 50, "20L", 30, 10),
-    (100, 500, "20L", 30, 10),
-    (100, 50, "20H", 39, 1),
-    (100, 500, "20H", 39, 1),
-    (100, 10, "100L", 110, 90),
-    (100, 100, "100L", 110, 110),
-    (100, 10, "100H", 199, 1),
-    (100, 100, "100H", 199, 1),
-    (100, 2, "500L", 550, 450),
-    (100, 20, "500L", 550, 450),
-    (100, 2, "500H", 999, 1),
-    (100, 20, "500H", 999, 1),
-    (10, 2, "50L", 60, 40),
-    (10, 20, "50L", 60, 40),
-    (10, 2, "50H", 99, 1),
-    (10, 20, "50H", 99, 1),
-    (10, 5, "20L", 30, 10),
-    (10, 50, "20L", 30, 10),
-    (10, 5, "20H", 39, 1),
-    (10, 50, "20H", 39, 1),
-    (10, 1, "100L", 110, 90),
-    (10, 10, "100L", 110, 110),
-    (10, 1, "100H", 199, 1),
-    (10, 10, "100H", 199, 1),
-    (10, 2, "500L", 550, 450),
-    (10, 2, "500H", 999, 1),
+# Segments of the cases of 100,000 points, name of their lengths, longest, shortest. Cases of 10,000 points have a tenth
+# of the segments, as far as one is left. The i-th of all has seed 42 + i.
+_LONG = [
+    (20, "50L", 60, 40),
+    (200, "50L", 60, 40),
+    (20, "50H", 99, 1),
+    (200, "50H", 99, 1),
+    (50, "20L", 30, 10),
+    (500, "20L", 30, 10),
+    (50, "20H", 39, 1),
+    (500, "20H", 39, 1),
+    (10, "100L", 110, 90),
+    (100, "100L", 110, 110),
+    (10, "100H", 199, 1),
+    (100, "100H", 199, 1),
+    (2, "500L", 550, 450),
+    (20, "500L", 550, 450),
+    (2, "500H", 999, 1),
+    (20, "500H", 999, 1),
 ]
-
-
-def _synthetic(place: int, thousands: int, segments: int, lengths: str, longest: int, shortest: int) -> LabelCase:
-    """Return the case of a line of the table."""
-    n, seed = 1000 * thousands, 42 + place
-    draw = partial(synthetic_events, n=n, segments=segments, longest=longest, shortest=shortest, seed=seed)
-    return LabelCase(f"{thousands}k-{segments}seg-{lengths}", n, draw)
-
-
-_SYNTHETIC = [_synthetic(i, *line) for i, line in enumerate(_TABLE)]
+_TABLE = [(100, *line) for line in _LONG] + [(10, line[0] // 10, *line[1:]) for line in _LONG if line[0] >= 10]
+_SYNTHETIC = [
+    LabelCase(
+        f"{thousands}k-{segments}seg-{lengths}",
+        1000 * thousands,
+        partial(synthetic_events, n=1000 * thousands, segments=segments, longest=longest, shortest=shortest, seed=seed),
+    )
+    for seed, (thousands, segments, lengths, longest, shortest) in enumerate(_TABLE, 42)
+]
 _REAL = [
     LabelCase("MSL", 73_729, dataset="msl"),
     LabelCase("SMD-1-1", 28_479, dataset="smd/1-1"),

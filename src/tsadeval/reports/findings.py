@@ -57,10 +57,7 @@ def _span(times: Times | None, length: int) -> str:
 
 
 def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float, offset: int = 0) -> list[Finding]:
-    """Find the anomalies that cost most of CCE, each with what the scores did there.
-
-    `offset` is where the scoring begins in its series.
-    """
+    """Find the anomalies that cost most of CCE in a scoring that begins at `offset`, and what the scores did there."""
     judged, times = scoring.kept, scoring.setting.times
     normal = np.sort(judged.scores[~judged.truth.mask])
     found = []

@@ -65,10 +65,7 @@ class Levels:
 
 
 def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
-    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them, exactly as given.
-
-    Points that never alarm have code 0, which is above no level.
-    """
+    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them, exactly."""
     judged = scoring.kept
     distinct = judged_levels(scoring)[::-1]
     if len(distinct) > LEVELS:
@@ -88,7 +85,7 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         thresholds[int(np.searchsorted(distinct, t, side="right"))] = t
     codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
     if scoring.setting.quiet is not None:
-        codes[scoring.setting.quiet] = 0
+        codes[scoring.setting.quiet] = 0  # points that never alarm are above no level
     return Levels(thresholds, np.append(distinct[0] if len(distinct) else judged.high, distinct), codes)
 
 

@@ -52,10 +52,7 @@ class TaskValues(NamedTuple):
 
 
 def index_of(found: Sequence[TaskValues]) -> tuple[dict[str, float], dict[str, Estimate]]:
-    """Return the quality on each task, and the index and its parts.
-
-    The same draws are used for every metric, so that their intervals can be compared.
-    """
+    """Return the quality on each task, and the index and its parts, by the same draws for every metric."""
     drawn = {
         task: task.quality(values, names, resample(len(values), RESAMPLES, (0, i)))
         for i, (task, names, values, *_) in enumerate(found, 1)
