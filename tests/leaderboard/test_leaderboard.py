@@ -246,7 +246,7 @@ def test_facts_of_metrics_are_those_of_an_audit():
         values[rng.random(values.shape) < 0.3] = np.nan
         values[:20, :3] = np.nan
         values[20:30, 4] = np.inf
-        table = ranking.Table({str(metric): values}, {}, kinds)
+        table = ranking.Table({str(metric): values}, {}, kinds, [], np.zeros(len(kinds), bool), {})
         sign = -1 if metric.direction == "lower" else 1
         reached, by_lines, above = [], [], []
         for row in (sign * values).tolist():

@@ -63,11 +63,6 @@ def _need_several(detectors: Sequence[str]) -> None:
         raise InvalidInputError(f"statistics need at least 2 detectors, but there is only {', '.join(detectors)}")
 
 
-def _of_metric(matrices: Mapping[str, object]) -> list[str]:
-    """Return the column of the metric, where there are several."""
-    return ["metric"] * (len(matrices) > 1)
-
-
 def _by_remark(remarks: Mapping[str, str]) -> list[str]:
     """Return what is to be said of each metric, a line for each remark; without names if it holds for all metrics."""
     found = grouped((text, metric) for metric, text in remarks.items() if text)
@@ -122,7 +117,7 @@ def rank_table(
     notes = [*left_out, *overall, same]
     notes += _by_remark({metric: _fewer(found.values) for metric, found in ranked.items()})
     notes += _by_remark({metric: found.tests.too_few(alpha) for metric, found in ranked.items()})
-    columns = [*_of_metric(ranked), "detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
+    columns = [*["metric"] * (len(ranked) > 1), "detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
     return ResultTable(rows, columns=columns, notes=notes)
 
 
@@ -187,7 +182,7 @@ def significance_table(
     if any(metric in lower for metric in matrices):
         notes.append("a positive difference is in favour of the first detector, also where less is better")
     first = ["worse", "equivalent", "better"] if test == "bayes" else ["p_value"]
-    columns = [*_of_metric(matrices), "detector", "rival", *first, "difference", "low", "high", "effect"]
+    columns = [*["metric"] * (len(matrices) > 1), "detector", "rival", *first, "difference", "low", "high", "effect"]
     shown = [{**row, "different": ("no", "yes")[row["different"]] if row["series"] else NONE} for row in rows]
     grid = grid_of(shown, [*columns, "wins", "ties", "losses", "different"])
     notes += _by_remark({metric: found.too_few(alpha) for metric, found in tests.items()})

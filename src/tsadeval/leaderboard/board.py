@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -190,9 +190,9 @@ class Table:
     values: Mapping[str, Floats]
     series: Series
     kinds: Mapping[str, str]
-    scorings: Sequence[Row] = ()
-    chance: Bools | None = None
-    alarms: Mapping[str, Floats] = field(default_factory=dict)
+    scorings: Sequence[Row]
+    chance: Bools
+    alarms: Mapping[str, Floats]
 
     @classmethod
     def of(cls, board: Board, found: Any) -> Self:
@@ -221,9 +221,7 @@ class Table:
 
     def flaws(self, metric: str, series: Sequence[int]) -> list[Flaw | None]:
         """Return why detectors are never first by a metric on some series."""
-        part = self.values[metric][series]
-        chance = np.zeros(part.shape[1], np.bool_) if self.chance is None else self.chance
-        return find_flaws(part, chance, self.alarms[metric][series] if self.alarms else np.zeros(part.shape))
+        return find_flaws(self.values[metric][series], self.chance, self.alarms[metric][series])
 
     @property
     def groups(self) -> dict[str, list[int]]:

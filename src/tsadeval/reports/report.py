@@ -93,9 +93,8 @@ def report(
         raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
     found = as_scores(scores, y_true, X=X, **reading)
     compared = scores if isinstance(scores, Comparison) else None
-    rule = (
-        parse_rule("best" if compared is None else compared.made.rule) if threshold is None else parse_rule(threshold)
-    )
+    usual = "best" if compared is None else compared.made.rule
+    rule = parse_rule(usual if threshold is None else threshold)
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
     # The series itself changes no value.

@@ -207,16 +207,6 @@ class HardAnalysis:
 
         Each pair comes with what the two detectors do, which of them is better by construction, the values they got
         from the metric and from another one beside it, and what the mistake means.
-
-        Examples
-        --------
-        >>> import tsadeval as te
-        >>> result = te.rankeval.run("hard", ["auc_roc", "ears"], tasks=["delay", "glitch"], repeats=2)
-        >>> why = result.explain("auc_roc")
-        >>> why.rows[0]["task"], why.rows[0]["verdict"], why.rows[0]["beside_verdict"]
-        ('delay', 'reversed', 'right')
-        >>> print(why.rows[0]["worse_is"])
-        finds 30 % of each event, but only after 70 % of it
         """
         counts = {"pairs": Number(1, integer=True), "tasks": Number(1, integer=True, none=True)}
         check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})

@@ -76,16 +76,12 @@ def rounded(values: Any) -> Index:
     return np.asarray(np.rint(values), np.int64)
 
 
-def _ranks(scores: Floats) -> Floats:
-    return np.asarray(np.argsort(np.argsort(scores)) / len(scores))
-
-
 # Strictly increasing, so that none changes which of two points scores higher.
 MAPS: dict[str, Callable[[Floats], Floats]] = {
     "identity": lambda s: s,
     "exp(s)": np.exp,
     "sigmoid(2 s)": lambda s: 1 / (1 + np.exp(-2 * s)),
-    "rank": _ranks,
+    "rank": lambda s: np.argsort(np.argsort(s)) / len(s),
     "s^3": lambda s: s**3,
     "exp(2 s)": lambda s: np.exp(2 * s),
     "softplus(s - 3)": lambda s: np.logaddexp(0, s - 3),

@@ -167,21 +167,7 @@ class Rankings:
         return self._with_metrics(chosen, tasks=tasks).table(order="given")
 
     def explain(self, metric: AnyMetric, *, rankings: int = 5) -> suite.Explanation:
-        """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tsadeval as te
-        >>> def alarms(y_true, y_score):
-        ...     "Precision of the points above the 99 % quantile."
-        ...     above = y_score > np.quantile(y_score, 0.99)
-        ...     return y_true[above].mean() if above.any() else 0.0
-        >>> result = te.rankeval.run("quick", [alarms, "auc_roc"], tasks=["AccQ"])
-        >>> why = result.explain(alarms)
-        >>> why.totals["reversed"] < why.totals["tied"]
-        True
-        """
+        """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses."""
         check_parameters("explain", {"rankings": Number(1, integer=True)}, {"rankings": rankings})
         chosen = self.plan.find(metric)
         table = self.table()
