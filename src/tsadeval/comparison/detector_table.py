@@ -1,7 +1,5 @@
 """Tables of detectors by metrics with the best values marked, as text and as LaTeX."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -105,7 +103,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
-    def latex_blocks(self, style: Style) -> tuple[Blocks, list[Ranking]]:
+    def latex_blocks(self, style: "Style") -> tuple[Blocks, list[Ranking]]:
         """Return the head and the rows, and the tests behind their marks."""
         columns, tests = [], []
         for metric in self.metrics:
@@ -125,7 +123,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
 
 
-def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Ranking]]:
+def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[Ranking]]:
     """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     parts = [table.latex_blocks(style) for table in tables]
     return tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]

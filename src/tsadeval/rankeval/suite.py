@@ -1,7 +1,5 @@
 """Suite: what the suites of RankEval have in common, and their results (SuiteResult, SuiteTable, Explanation)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -193,12 +191,12 @@ class SuiteResult(Result):
         n_jobs: int | None = None,
         progress: bool | Progress | None = None,
         limits: Limits | None = None,
-    ) -> SuiteResult:
+    ) -> Self:
         """Compute what the store does not have yet of a plan, and return the result."""
         complete(plan.cells(), plan.chunks, compute, store, n_jobs=n_jobs, progress=progress, limits=limits)
         return cls(plan.without_data(), store, n_jobs=n_jobs)
 
-    def with_metrics(self, metrics: Sequence[Any], **options: Any) -> SuiteResult:
+    def with_metrics(self, metrics: Sequence[Any], **options: Any) -> Self:
         """Return the result of other metrics on the same series; what the store does not have yet is computed."""
         plan = replace(self.plan.with_options(**options), metrics=tuple(metrics))
         return self.computed(plan, self.store, n_jobs=self._n_jobs)
@@ -254,7 +252,7 @@ class SuiteResult(Result):
         """All values: what names each, the value, threshold, seconds, status, message and versions."""
         return [{str(name): value for name, value in row.items()} for row in self._frame.to_dict("records")]
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """Return the rows as a DataFrame."""
         return self._frame.copy()
 
@@ -315,7 +313,7 @@ def failures(name: str, counts: Row, place: int | None) -> list[str]:
     return [f"{name} {words} on {count} series, first with {counts['message']}"] if shown else []
 
 
-def count_values(rows: pd.DataFrame) -> Row:
+def count_values(rows: "pd.DataFrame") -> Row:
     """Count values, those that are undefined, and errors; `message` is that of the first row without a value."""
     status = rows["status"]
     said = [rows["message"][status == missing] for missing in ("error", "undefined")]
@@ -323,7 +321,7 @@ def count_values(rows: pd.DataFrame) -> Row:
     return {**counts, "message": next((some.iloc[0] for some in said if len(some)), "")}
 
 
-def pivot(frame: pd.DataFrame, axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
+def pivot(frame: "pd.DataFrame", axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
     """Return values of rows as an array over some columns, whose values `axes` has in order; NaN where no row is."""
     found = np.full([len(along) for along in axes.values()], np.nan)
     places = []

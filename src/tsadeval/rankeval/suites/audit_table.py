@@ -1,7 +1,5 @@
 """Results of an audit: gameability, values by chance and their spread, agreement of metrics, rank flips."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -34,7 +32,7 @@ class AuditAnalysis:
 
     views: ClassVar[tuple[str, ...]] = ("agreement", "disagreement", "example", "names", "ranks", "values_of")
 
-    def __init__(self, plan: AuditSuite, result: SuiteResult) -> None:
+    def __init__(self, plan: "AuditSuite", result: SuiteResult) -> None:
         self.plan = plan
         frame = result.to_frame()
         self._errors = Counter(frame["metric"][frame["status"] == "error"])
