@@ -164,6 +164,8 @@ def test_significance_is_that_of_the_statistics(found):
         assert row["raw_p_value"] == test.raw[i, j]
         assert row["difference"] == pytest.approx((better[:, i] - better[:, j]).mean())
         assert row["effect"] == pairs.rank_biserial(better[:, i], better[:, j])
+        signs = np.sign(better[:, i] - better[:, j]).tolist()
+        assert [row["wins"], row["ties"], row["losses"]] == [signs.count(sign) for sign in (1, 0, -1)]
         assert row["different"] == (row["p_value"] < 0.05)
     nemenyi = found.significance("auc_roc", test="nemenyi").rows
     assert {round(r["p_value"], 9) for r in nemenyi} <= set(statistics.nemenyi(better).p_values.round(9).ravel())

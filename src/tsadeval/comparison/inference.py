@@ -147,7 +147,6 @@ def significance_table(
     tests: dict[str, statistics.Pairwise] = {}
     for metric, better in matrices.items():
         order = np.argsort(statistics.mean_ranks(better, draws=1).mean, kind="stable").tolist()
-        counts = statistics.wins_ties_losses(better)
         if test != "bayes":
             tests[metric] = statistics.TESTS[test](better)
         for i, j in ((i, j) for place, i in enumerate(order) for j in order[place + 1 :]):
@@ -169,7 +168,9 @@ def significance_table(
                     "low": size.low,
                     "high": size.high,
                     "effect": paired.rank_biserial(x, y),
-                    **{name: int(count[i, j]) for name, count in counts._asdict().items()},
+                    "wins": int((x > y).sum()),
+                    "ties": int((x == y).sum()),
+                    "losses": int((x < y).sum()),
                     "series": size.series,
                 }
             )

@@ -116,25 +116,11 @@ def mean_ranks(values: Any, *, draws: int = 2000, seed: int = 0) -> Means:
 
 
 class WinsTiesLosses(NamedTuple):
-    """Entry [i, j]: on how many series detector i is better than j, equal to it, worse than it."""
+    """How often each detector is better than another on a series, equal to it, worse than it."""
 
     wins: Counts
     ties: Counts
     losses: Counts
-
-
-def wins_ties_losses(values: Any) -> WinsTiesLosses:
-    """Count the series on which one detector beats another, for every two of them.
-
-    >>> wins_ties_losses([[0.9, 0.5], [0.8, 0.8], [0.4, 0.5], [0.7, 0.1]]).wins
-    array([[0, 2],
-           [1, 0]])
-    """
-    table = _table(values)
-    a, b = table[:, :, None], table[:, None, :]
-    wins, ties = (a > b).sum(axis=0), (a == b).sum(axis=0)
-    np.fill_diagonal(ties, 0)
-    return WinsTiesLosses(wins, ties, wins.T.copy())
 
 
 def total_wins(values: Any) -> WinsTiesLosses:
