@@ -212,21 +212,12 @@ def bootstrap(values: Floats, level: float, draws: int, seed: int) -> Means:
     if not len(values):
         nothing = np.full(values.shape[1:], math.nan)
         return Means(nothing, nothing, nothing, 0)
-    low, high = percentiles(bootstrap_means(values, draws, seed), level)
-    return Means(values.mean(axis=0), low, high, len(values))
-
-
-def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
-    """Means of each column over rows that are drawn with replacement; a row per draw.
-
-    Columns are sorted first: the mean of a resample does not depend on the order of the rows, and so the draws, which
-    are of positions, give the same means for series in another order.
-    """
     n = len(values)
-    values = np.sort(values, axis=0)
     counts = _kept_counts(n, draws, seed) if n * draws <= _KEPT else _counts(n, draws, seed)
-    # The draws of one column lie side by side, as quantiles of them are taken fastest.
-    return np.asarray((values.T @ counts.T).T / n)
+    # Draws are of positions: sorted columns give the same means for series in another order. The draws of one column
+    # lie side by side, as quantiles of them are taken fastest.
+    low, high = percentiles((np.sort(values, axis=0).T @ counts.T).T / n, level)
+    return Means(values.mean(axis=0), low, high, n)
 
 
 def percentiles(drawn: Floats, level: float) -> Floats:

@@ -59,11 +59,7 @@ def find_flaws(values: Floats, chance: Bools, alarms: Floats) -> list[Flaw | Non
 
 
 def best_of(values: Floats) -> Floats:
-    """Return the largest value of each series; NaN where there is none.
-
-    >>> best_of(np.array([[0.5, 0.9], [math.nan, 0.2], [math.nan, math.nan]]))
-    array([0.9, 0.2, nan])
-    """
+    """Return the largest value of each series; NaN where there is none."""
     return np.asarray(np.fmax.reduce(values, axis=1, initial=math.nan))
 
 

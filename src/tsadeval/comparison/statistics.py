@@ -43,11 +43,7 @@ def _table(values: Any, least: int = 1) -> Floats:
 
 
 def with_values(values: Any) -> list[int]:
-    """Find the detectors (columns) that have a value on any series: with the others no series would be whole.
-
-    >>> with_values([[0.9, float("nan")], [0.8, float("nan")]])
-    [0]
-    """
+    """Find the detectors (columns) that have a value on any series: with the others no series would be whole."""
     return np.flatnonzero((~np.isnan(_table(values))).any(axis=0)).tolist()
 
 
@@ -124,11 +120,7 @@ class WinsTiesLosses(NamedTuple):
 
 
 def total_wins(values: Any) -> WinsTiesLosses:
-    """Count the wins, ties and losses of each detector against all others, in time linear in their number.
-
-    >>> total_wins([[0.9, 0.5], [0.8, 0.8], [0.4, 0.5], [0.7, 0.1]]).wins
-    array([2, 1])
-    """
+    """Count the wins, ties and losses of each detector against all others, in time linear in their number."""
     table = _table(values)
     rank = require("scipy.stats", extra="all").rankdata
     wins = (rank(table, "min", axis=1) - 1).sum(axis=0).astype(np.int64)
@@ -456,10 +448,6 @@ class Estimate:
 
 @lru_cache(maxsize=128)
 def resample(count: int, draws: int = 2000, seed: int | tuple[int, ...] = 0) -> Floats:
-    """Return weights of cases: all once in the first row, then as often as they were drawn with replacement.
-
-    >>> resample(3, draws=2).sum(axis=1)
-    array([3., 3., 3.])
-    """
+    """Return weights of cases: all once in the first row, then as often as they were drawn with replacement."""
     drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
     return np.concatenate([np.ones((1, count)), drawn])
