@@ -1,7 +1,5 @@
 """Evaluation of time-series anomaly detectors, and of the metrics that evaluate them."""
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

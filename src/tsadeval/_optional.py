@@ -1,7 +1,5 @@
 """Import of optional dependencies, with one error message that says what to install."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """The command-line application."""
 
-from __future__ import annotations
-
 from tsadeval._optional import require
 
 typer = require("typer", extra="all")

@@ -1,7 +1,5 @@
 """`tsadeval compare` and `tsadeval report`: compare several detectors, as tables or as a page."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

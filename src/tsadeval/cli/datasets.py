@@ -1,7 +1,5 @@
 """`tsadeval datasets`: list, describe and fetch data sets."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

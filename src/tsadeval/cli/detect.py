@@ -1,7 +1,5 @@
 """`tsadeval detect`: train detectors on data sets, cache their scores, evaluate them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Options that several commands share: columns and files, workers and limits; shell completion, messages, progress."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings

@@ -1,7 +1,5 @@
 """Output formats of the commands, and the tables that `tsadeval score` prints."""
 
-from __future__ import annotations
-
 import csv
 import enum
 import io

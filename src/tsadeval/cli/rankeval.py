@@ -1,7 +1,5 @@
 """`tsadeval rankeval`: run the benchmark of metrics and show its results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """`tsadeval metrics` and `tsadeval detectors`: list the metrics and the detectors, or describe one."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 from typing import Annotated

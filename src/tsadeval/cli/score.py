@@ -1,7 +1,5 @@
 """`tsadeval score`: compute metrics of score files."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Annotated, Any

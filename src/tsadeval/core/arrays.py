@@ -1,7 +1,5 @@
 """Conversion of callers' values to arrays, and checks of labels and scores. Needs no compiled code."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal

@@ -5,8 +5,6 @@ checked, and `UndefinedError` turned into NaN with a warning. So no metric repea
 the same checked data to many of them.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Nanoseconds in 64-bit integers are exact, so the unit in which a caller writes a duration cannot change a result.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Sentences made from facts: notes, warnings, which detectors lack series or win without skill."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

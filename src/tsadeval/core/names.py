@@ -4,8 +4,6 @@ Metrics, threshold rules, detectors and data sets are all written this way, in P
 stores.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os

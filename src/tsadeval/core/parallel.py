@@ -1,7 +1,5 @@
 """Parallel work: threads of this process, reading ahead in a background thread, and joblib's cluster backends."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

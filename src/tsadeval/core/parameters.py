@@ -1,7 +1,5 @@
 """Checks of option values, and the options of metrics that also run on tensors (CCE, PATE, VUS)."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections import Counter

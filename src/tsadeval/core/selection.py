@@ -1,7 +1,5 @@
 """Selection of metrics: names, sets and functions to `Metric` records; the metric of a result that a name means."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable

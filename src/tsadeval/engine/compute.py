@@ -1,7 +1,5 @@
 """The one loop from a chunk of cells to rows; keys of metrics and rules in stores, and their records in plans."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

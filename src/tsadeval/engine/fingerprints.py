@@ -5,8 +5,6 @@ code instead of their names. What is installed (standard library, site-packages,
 and version.
 """
 
-from __future__ import annotations
-
 import ast
 import copyreg
 import dis

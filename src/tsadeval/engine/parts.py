@@ -3,8 +3,6 @@
 A file has its checksum in its name. It is read a group of rows at a time, with texts as codes of a dictionary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

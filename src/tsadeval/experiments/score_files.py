@@ -1,7 +1,5 @@
 """`score_files`: metrics of many files of labels and scores, in parallel, with its cells and its result."""
 
-from __future__ import annotations
-
 import glob
 import json
 import math

@@ -1,7 +1,5 @@
 """`align`: convert scores of windows to scores of points."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, get_args
 

@@ -1,7 +1,5 @@
 """Placement of intervals on the time stamps of points, and handling of those that do not fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 

@@ -4,8 +4,6 @@ A shard is what is read at once: a table, a file, or arrays in memory. A new for
 of file is a record in `tables.reading` and comes in by itself.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Build a Scoring from labels, scores, times and ignored points."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scorings in a table: labels and scores of every group of rows and every column of scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """`evaluate_stream`: metrics of series that are larger than memory, read in batches, in threads or on workers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress

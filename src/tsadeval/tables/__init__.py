@@ -1,7 +1,5 @@
 """Tables of users: files, standard input, data frames and dictionaries; `read_table` reads any of them."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

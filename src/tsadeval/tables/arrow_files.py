@@ -1,7 +1,5 @@
 """Readers of parquet files and of Feather and Arrow files and streams, batch by batch and within limits of size."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace

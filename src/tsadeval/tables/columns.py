@@ -5,8 +5,6 @@ is asked for. Missing values become NaN. Integers never lose digits on the way: 
 are refused where a 64-bit float could not hold them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import suppress

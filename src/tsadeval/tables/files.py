@@ -1,7 +1,5 @@
 """Files: those that patterns, folders and addresses mean, without stores; atomic and sealed writes."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """`read_table`: read users' tables from files, frames or dictionaries; `FORMATS`: the formats of files by suffix."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext

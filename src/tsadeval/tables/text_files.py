@@ -3,8 +3,6 @@
 A file is read whole where its content is given, else in blocks of lines, each parsed by itself.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
