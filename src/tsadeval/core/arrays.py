@@ -67,9 +67,6 @@ def rounded(name: str, what: str) -> InvalidInputError:
     )
 
 
-# Checks of the arrays that callers give, and what to say where they cannot be judged.
-
-
 # Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
 LARGEST = 2**31 - 1
 

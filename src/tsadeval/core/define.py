@@ -69,7 +69,7 @@ def _public(
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
-            refuse_unknown(inner.__name__, known, options, _HINTS[second])
+            refuse_unknown(f"{inner.__name__}()", known, options, _HINTS[second], TypeError)
             check_parameters(inner.__name__, checks, options)
         return run(data_type.of(y_true, other), options)
 

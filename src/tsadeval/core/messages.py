@@ -47,9 +47,6 @@ def are(names: Sequence[str]) -> str:
     return f"{named(names)} {'are' if names[1:] else 'is'}"
 
 
-# Notes on one result.
-
-
 def count_notes(rows: Sequence[Row]) -> list[str]:
     """Say of the rows of one scoring which points and scores were left out, and what rules were fitted on."""
     counts = {name: (rows[0].get(name) or 0) if rows else 0 for name in COUNTS}
@@ -90,9 +87,6 @@ def upside_down(rows: Iterable[Row]) -> str:
     return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
 
 
-# Warnings.
-
-
 def by_reason(lacking: Iterable[tuple[str, str, str]]) -> list[tuple[str, list[str], list[str]]]:
     """Put together (reason, metric, place): for each reason the metrics that have it in the same places.
 
@@ -126,10 +120,10 @@ def failed_lines(rows: Sequence[Row]) -> list[str]:
     >>> failed_lines([{"metric": "f1", "series": "a", "status": "error", "message": "OSError: gone"}])
     ['f1 failed on a, so NaN: OSError: gone']
     """
-    lines = []
-    for message, metrics, places in _without_value(rows, "error"):
-        lines.append(f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}")
-    return lines
+    return [
+        f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}"
+        for message, metrics, places in _without_value(rows, "error")
+    ]
 
 
 def _without_value(rows: Sequence[Row], status: str) -> list[tuple[str, list[str], list[str]]]:
@@ -160,9 +154,6 @@ def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
         advice = _ADVICE.get(origin, f"choose another threshold, or {best}")
         what = f"the rule {rule}{threshold} {'raises an alarm at all points' if everywhere else 'raises no alarm'}{on}"
         warn(f"{what}, so metrics of predictions say little: {advice}", ThresholdWarning)
-
-
-# Remarks on a comparison: how thresholds were chosen, which values are missing, what averages cover.
 
 
 def comparison_remarks(

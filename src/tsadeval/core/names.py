@@ -18,6 +18,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
+T = TypeVar("T")
+
 # A text in quotes, which hides what it holds, or any other character; a quote elsewhere is an apostrophe.
 _PIECES = re.compile(r"""(?<=[\[({,=: ])(?:'[^']*'|"[^"]*")|.""", re.DOTALL)
 
@@ -160,12 +162,6 @@ def is_number(text: str) -> bool:
     return True
 
 
-# Registry: a read-only mapping of names to records that helps when a name is not known.
-
-
-T = TypeVar("T")
-
-
 def did_you_mean(name: str, known: list[str]) -> str:
     """Return the end of an error message: the nearest known names, or all of them where none is near."""
     near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
@@ -245,9 +241,6 @@ def import_modules(package: str) -> list[ModuleType]:
     """Import all modules (not sub-packages) of a package, in the order of their names."""
     path = importlib.import_module(package).__path__
     return [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(path) if not m.ispkg]
-
-
-# Names that come from files, made safe to print.
 
 
 _LONGEST = 200

@@ -78,9 +78,6 @@ def ahead(read: Callable[[], Iterator[T]]) -> Iterator[T]:
                 one.cancel()
 
 
-# Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster.
-
-
 _ROUND = 8  # items of a round for each worker, where a backend only returns when all are done
 
 

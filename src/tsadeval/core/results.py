@@ -5,8 +5,6 @@ threshold, alarms (runs of alarms), alarmed_points, seconds, status, message. A 
 printed (`_grid`) and may add views of its own.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import math
@@ -192,7 +190,7 @@ class Result:
         """Lines under the table: what was chosen, dropped or undefined."""
         return []
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """All columns of all rows as a pandas DataFrame."""
         frame: pd.DataFrame = require("pandas", extra="all").DataFrame(self.rows)
         return frame

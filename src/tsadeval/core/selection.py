@@ -100,9 +100,6 @@ def _own_function(text: str, known: list[str]) -> str:
     return f"write {name}:function for a function of your own in the module {name}" if found else ""
 
 
-# Which metric of a result is meant: by its text, by its record, or by the function that was passed to the run.
-
-
 def metric_text(metric: Any) -> str:
     """Return the text by which results know a metric that is given as a text, a record or a function.
 

@@ -5,8 +5,6 @@ group of its own, so that it is killed with all that it has started; a janitor p
 process dies without a chance to do so.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal
@@ -66,7 +64,7 @@ class _Worker:
     """One process, and the thread that talks to it."""
 
     def __init__(
-        self, events: SimpleQueue[tuple[_Worker, list[Any] | None, float]], limits: Limits, workers: int
+        self, events: SimpleQueue[tuple["_Worker", list[Any] | None, float]], limits: Limits, workers: int
     ) -> None:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)

@@ -1,7 +1,5 @@
 """DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores."""
 
-from __future__ import annotations
-
 import copy
 import platform
 import re
@@ -10,9 +8,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval.core.names import import_object, parse_call
+from tsadeval.datasets.dataset import Dataset
 from tsadeval.detectors import DetectorRecord, parse_detector
 from tsadeval.detectors.estimators import family_of, refuse_known
 from tsadeval.detectors.wrapping import wrap, wrappable
@@ -20,9 +19,6 @@ from tsadeval.engine.cells import versions
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
-
-if TYPE_CHECKING:
-    from tsadeval.datasets import Dataset
 
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
 _APART = {"device", "progress", "random_state"}
@@ -47,7 +43,7 @@ class DetectorSpec:
     instance: Any = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, detector: Any, seed: int = 0) -> DetectorSpec:
+    def of(cls, detector: Any, seed: int = 0) -> "DetectorSpec":
         """Return the spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
         if isinstance(detector, DetectorSpec):
             return detector
@@ -153,7 +149,13 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
 
 
 def keep_scores(
-    dataset: Dataset, detector: Any, folder: str | Path, *, name: str | None = None, seed: int = 0, device: str = "auto"
+    dataset: Dataset,
+    detector: Any,
+    folder: str | Path,
+    *,
+    name: str | None = None,
+    seed: int = 0,
+    device: str = "auto",
 ) -> CachedScores:
     """Train a detector on a data set, score its test part and keep the scores; or read them where they are kept.
 

@@ -4,8 +4,6 @@ So do time stamps and values that are given beside scores. Each is joined with t
 detectors and files) and by their time stamps.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -321,7 +319,7 @@ class Companions:
         detectors: Sequence[str] = (),
         fit: Elsewhere | None = None,
         labels: Elsewhere | None = None,
-    ) -> Companions:
+    ) -> Self:
         """Read them; `files` are names to which incidents may belong, `series` and `detectors` all that there are."""
         spans = partial(Spans, by=options.series_columns, files=files or series, shared=options.shared)
         ignore = options.ignore

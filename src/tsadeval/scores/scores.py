@@ -1,7 +1,5 @@
 """Scores: whatever people bring, as one collection of scorings by series and detector."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter, deque
@@ -9,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Self, Unpack, cast
 
 import numpy as np
 
@@ -111,7 +109,7 @@ class Scores:
         """The options it is read with."""
         return self._source.options
 
-    def with_options(self, **reading: Unpack[Reading]) -> Scores:
+    def with_options(self, **reading: Unpack[Reading]) -> Self:
         """Return the same scores, read with some other options."""
         if not reading:
             return self
@@ -120,8 +118,8 @@ class Scores:
             source = source._replace(scores=self._shards.shards[0].entries)
         return self._with(_source=source, _shards=find_shards(source))
 
-    def _with(self, **changed: Any) -> Scores:
-        found = object.__new__(Scores)
+    def _with(self, **changed: Any) -> Self:
+        found = object.__new__(type(self))
         found.__dict__.update({"_source": self._source, "_shards": self._shards, "_changes": self._changes, **changed})
         return found
 
@@ -200,7 +198,7 @@ class Scores:
     # What is known of it.
 
     @cached_property
-    def _summary(self) -> _Known:
+    def _summary(self) -> "_Known":
         deque(self.read(), maxlen=0)
         found: _Known = self.__dict__["_summary"]
         return found
@@ -284,7 +282,7 @@ class Scores:
 
     # Parts of it.
 
-    def _then(self, change: Change) -> Scores:
+    def _then(self, change: Change) -> Self:
         return self._with(_changes=(*self._changes, change))
 
     def _check_names(self, what: str, given: Iterable[str] | None) -> list[str] | None:
@@ -299,17 +297,17 @@ class Scores:
                 raise UnknownNameError(f"no {what} {name!r} here: {did_you_mean(str(name), known)}")
         return names
 
-    def __getitem__(self, series: str) -> Scores:
+    def __getitem__(self, series: str) -> Self:
         return self.select(series=[series])
 
-    def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Scores:
+    def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Self:
         """Return the scorings of some series, of some detectors, or both; names that are not here are refused."""
         wanted = {"series": self._check_names("series", series), "detector": self._check_names("detector", detectors)}
         return self._then(
             partial(_select, wanted={what: {*names} for what, names in wanted.items() if names is not None})
         )
 
-    def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
+    def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Self:
         """Return the same with other names; those that are not named stay, and those that are not here are refused."""
         names = {"series": series or {}, "detector": detectors or {}}
         for what, given in names.items():
@@ -318,7 +316,7 @@ class Scores:
 
     def split(
         self, *, share: float | None = None, at: Any = None, series: Iterable[str] | None = None
-    ) -> tuple[Scores, Scores]:
+    ) -> tuple[Self, Self]:
         """Two parts: before and after a share of the points of each series or a moment, or these series and the others.
 
         Scores of the first part can choose a threshold for the second.

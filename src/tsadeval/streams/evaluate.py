@@ -11,8 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean, split_names
+from tsadeval.core.names import split_names
 from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
+from tsadeval.core.parameters import refuse_unknown
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, metric_sets, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -196,9 +197,8 @@ def _join_results(streams: _Streams) -> SeriesEvaluation:
 def _columns(source: Any, reading: Reading) -> dict[str, Any]:
     """Return the options of `te.batches`; others are refused, and all of them where the source is such batches."""
     columns = {"label": LABEL, "score": SCORE, "by": None, "time": None, "one_series": False}
+    refuse_unknown("a stream", columns, reading)
     for name, value in reading.items():
-        if name not in columns:
-            raise InvalidParameterError(f"a stream has no option {name!r}: {did_you_mean(name, list(columns))}")
         if value not in (columns[name], ()) and isinstance(source, Batches):
             raise InvalidParameterError(
                 f"{name}={value!r} is for files and tables: the source is te.batches, pass it to te.batches"

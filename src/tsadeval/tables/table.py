@@ -1,13 +1,11 @@
 """Table: the columns of a user's file or data frame, by name; Groups: its rows by the values of some columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -98,11 +96,11 @@ class Table:
         name = self.name(name)
         return numbers(self.columns[name], self.source, name)
 
-    def only(self, names: Iterable[str]) -> Table:
+    def only(self, names: Iterable[str]) -> Self:
         """Return the table of some of the columns."""
         return replace(self, columns={name: self.columns[name] for name in names})
 
-    def rows(self, first: int, stop: int) -> Table:
+    def rows(self, first: int, stop: int) -> Self:
         """Return the table of neighbouring rows."""
         by_place = {name: getattr(column, "iloc", column) for name, column in self.columns.items()}  # not pandas' index
         return replace(self, columns={name: column[first:stop] for name, column in by_place.items()})
