@@ -7,6 +7,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
 
 import tsadeval
 from tsadeval.cli.options import say
@@ -29,6 +32,7 @@ class Format(enum.StrEnum):
     html = "html"
 
 
+Shown = Annotated[Format, typer.Option(help="How to print the values.")]
 WHOLE = (Format.csv, Format.json)  # these have all rows and columns, the others what is worth reading
 MANY = 20  # failures that are printed in full
 
@@ -64,8 +68,6 @@ def tell_failures(lines: Sequence[str]) -> None:
 
 
 # Tables of several scorings. What a scoring is called stands in the first columns of its rows.
-
-
 Results = Sequence[tuple[Row, Evaluation | EventTable]]
 
 

@@ -6,19 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import (
-    MetricNames,
-    Threshold,
-    Work,
-    names_of,
-    running,
-    say,
-    say_warnings,
-    with_options,
-)
+from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, running, say, say_warnings, with_options
 from tsadeval.cli.output import (
     Format,
     Results,
+    Shown,
     has_values,
     name_of,
     place_of,
@@ -69,7 +61,7 @@ def score(
     order: Annotated[
         Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
     names = ",".join(names_of(metrics)) or "recommended"
@@ -187,14 +179,7 @@ def _print_means(found: FileScores, format: Format) -> None:
         raise typer.Exit(1)
 
 
-def score_stream(
-    scores: Scores,
-    metrics: str,
-    rule: Rule,
-    order: Order,
-    work: Work,
-    format: Format,
-) -> None:
+def score_stream(scores: Scores, metrics: str, rule: Rule, order: Order, work: Work, format: Format) -> None:
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
     # With "best", the default, metrics of alarms will ask for a number.
     if str(rule) != "best" and not isinstance(rule, fixed):

@@ -66,10 +66,11 @@ def _public(
     """
     second = "y_score" if data_type is Scoring else "y_pred"
     known = options_of(like or inner)
+    hints = {"threshold": _THRESHOLD} if data_type is Prediction else {}
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
-            refuse_unknown(f"{inner.__name__}()", known, options, _HINTS[second], TypeError)
+            refuse_unknown(f"{inner.__name__}()", known, options, hints, TypeError)
             check_parameters(inner.__name__, checks, options)
         return run(data_type.of(y_true, other), options)
 
@@ -103,13 +104,8 @@ _ARGUMENTS = {
     "y_score": "y_score : array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
     "y_pred": "y_pred : array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
 }
-# What to say of options that others have.
-_HINTS = {
-    "y_score": {},
-    "y_pred": {
-        "threshold": "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
-    },
-}
+# What to say of an option that metrics of predictions do not have.
+_THRESHOLD = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
 _PRF = docstrings.described(
     "PRF",
     "Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms, recall "
@@ -169,9 +165,7 @@ def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P
     return once
 
 
-def score_metric(
-    **description: Any,
-) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
+def score_metric(**description: Any) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric.
 
     See `Metric` for the description. Besides, `like` is as for `takes_scores`, and `zero` says which data get the value

@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from tsadeval.core.facts import Fact, Origin, Reason
+from tsadeval.core.facts import Fact, Origin, Reason, counts_of
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.names import Registry, format_call, parse_call
 from tsadeval.core.parameters import Check, check_parameters, recall_weight, refuse_unknown
+from tsadeval.core.results import Row
 from tsadeval.errors import InvalidParameterError, UndefinedError, describe_error, hint, without_exit
 
 Kind = Literal["scores", "predictions"]
@@ -100,7 +101,7 @@ class Outcome(NamedTuple):
     """
 
     value: float
-    status: Literal["ok", "undefined", "error"]
+    status: Literal["ok", "undefined", "error", "missing"]
     message: str | None = None
     rule: str | None = None
     threshold: float | None = None
@@ -330,6 +331,17 @@ class Metric:
             uses_labels=decision.uses_labels,
             origin=decision.origin,
         )
+
+
+def row_of(metric: Metric, outcome: Outcome, scoring: Scoring) -> Row:
+    """Make the row of a metric's outcome on a scoring, with counts of what was left out where there is any."""
+    return {"metric": str(metric), **outcome._asdict(), **counts_of(scoring)}
+
+
+def missing_row(metric: Metric) -> Row:
+    """Make the row of a metric where a detector has no scores."""
+    outcome = Outcome(math.nan, "missing", "no scores", reason=Reason.NO_SCORES)
+    return {"metric": str(metric), **outcome._asdict()}
 
 
 def _outcome(value: float, lacking: Fact | None, seconds: float = math.nan) -> Outcome:

@@ -94,13 +94,8 @@ def _outcome(metric: Metric, scoring: Scoring, rule: Rule, timed: bool) -> Row:
 
 def record_of_metric(metric: Metric) -> dict[str, Any]:
     """All that a later reader of the store needs to know of a metric."""
-    return {
-        "name": str(metric),
-        "kind": metric.kind,
-        "direction": metric.direction,
-        "version": metric.version,
-        "library": metric.library,
-    }
+    known = {name: getattr(metric, name) for name in ("kind", "direction", "version", "library")}
+    return {"name": str(metric), **known}
 
 
 def metric_of_record(record: dict[str, Any]) -> Metric:

@@ -26,15 +26,7 @@ from tsadeval.engine.worker import Failed
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
 _TICK = 0.1  # seconds between two looks at the processes
 _GRACE = 0.5  # seconds in which an ended process may still be heard
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
+_THREADS = [f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR")]
 _WORKER = "import sys; sys.path[:] = {path!r}; from tsadeval.engine.worker import main; main({memory!r})"
 _JANITOR = """
 import os, signal, sys
@@ -74,7 +66,7 @@ class _Worker:
             [sys.executable, *flags, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**dict.fromkeys(_THREADS, share), **os.environ},
+            env={**dict.fromkeys([*_THREADS, "VECLIB_MAXIMUM_THREADS"], share), **os.environ},
             start_new_session=True,
         )
         self.tasks: SimpleQueue[bytes | None] = SimpleQueue()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
 from tsadeval.engine.parts import Index, Keys, Moved, Parts, coded
 from tsadeval.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 
@@ -106,10 +103,9 @@ class Store(Generic[C]):
         """Return a byte for each cell: 1 where it has no value yet, else 0. An error is tried again."""
         return self._find(cells)[1].tobytes()
 
-    def frame(self, cells: Iterable[C]) -> "pd.DataFrame":
+    def frame(self, cells: Iterable[C]) -> Any:
         """Return the rows of these cells, as far as they are there, in this order; the best of several of a cell."""
-        frame: pd.DataFrame = self.table(cells).to_pandas()
-        return frame
+        return self.table(cells).to_pandas()
 
     def table(self, cells: Iterable[C]) -> Any:
         """Return the same as `frame`, as a table of Arrow."""

@@ -16,14 +16,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.datasets.dataset import Dataset
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
-from tsadeval.engine.compute import (
-    choose_metrics,
-    compute,
-    metric_of_record,
-    record_of_metric,
-    rule_key,
-    rule_of_key,
-)
+from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric, rule_key, rule_of_key
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store

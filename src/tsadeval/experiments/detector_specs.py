@@ -1,4 +1,7 @@
-"""DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores."""
+"""DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores.
+
+Nothing here needs the compiled kernels, pandas or pyarrow, so that scores can be made on any machine.
+"""
 
 import copy
 import platform
@@ -143,19 +146,8 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
     return DetectorSpec(text, shown, seed, instance=made)
 
 
-# Train a detector on a data set, score its test part and cache the scores.
-#
-# Nothing here needs the compiled kernels, pandas or pyarrow, so that scores can be made on any machine.
-
-
 def keep_scores(
-    dataset: Dataset,
-    detector: Any,
-    folder: str | Path,
-    *,
-    name: str | None = None,
-    seed: int = 0,
-    device: str = "auto",
+    dataset: Dataset, detector: Any, folder: str | Path, *, name: str | None = None, seed: int = 0, device: str = "auto"
 ) -> CachedScores:
     """Train a detector on a data set, score its test part and keep the scores; or read them where they are kept.
 

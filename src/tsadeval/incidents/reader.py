@@ -158,9 +158,6 @@ def _numbers(cells: list[Any]) -> list[Any]:
     return cells
 
 
-# Assign incidents to series by the columns that name them.
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

@@ -37,6 +37,7 @@ from tsadeval.scores.options import Options
 from tsadeval.scores.scored import Given, LeftOut, align
 from tsadeval.scores.scoring import has_dates
 from tsadeval.tables.columns import Array, python_values
+from tsadeval.tables.files import file_digest
 from tsadeval.tables.sources import user_path
 
 # What is said of intervals that do not fit the time stamps.
@@ -125,7 +126,7 @@ class Spans:
         if self._path is None:
             raise InvalidInputError("incidents must be in a file where values are kept in a store")
         try:
-            digest = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+            digest = file_digest(self._path)[:16]
         except OSError as error:
             raise InvalidInputError(f"{self._where}: cannot be read ({error.strerror})") from None
         owners = "file" if self._of_files else ", ".join(map(printable, self._columns))

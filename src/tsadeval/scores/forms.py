@@ -68,9 +68,6 @@ def find_shards(source: Source) -> Shards:
     raise InvalidInputError(f"expected {known}; found {type(source.scores).__name__}")
 
 
-# Arrays in memory.
-
-
 @dataclass(frozen=True, eq=False)
 class ArrayShard:
     """Arrays of series and detectors; an iterator of them is read once, each entry by itself."""
@@ -235,9 +232,6 @@ class _CachedEntries:
             seed = cached.provenance["seed"]
             detector = cached.provenance["detector"] + (f", seed {seed}" if seed else "")
             yield Given(cached.provenance["dataset"], detector, cached.labels, cached.scores)
-
-
-# Tables and files.
 
 
 def is_store(scores: Any) -> bool:

@@ -21,7 +21,7 @@ from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, different
 from tsadeval.scores.tabular import two_scorings
-from tsadeval.tables.files import skipped_stores
+from tsadeval.tables.files import file_digest, skipped_stores
 
 _FILES = 8  # of more, printing does not read them
 _SHOWN = 5
@@ -262,12 +262,9 @@ class Scores:
     def checksums(self) -> dict[str, str]:
         """SHA-256 of every file, with a word where it could not be used."""
         unused = {one.place for one in self._summary.left_out if not one.series}
-        found = {}
-        for path in filter(os.path.isfile, self.files):
-            with open(path, "rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            found[path] = f"{digest}, not used" if path in unused else digest
-        return found
+        return {
+            path: file_digest(path) + ", not used" * (path in unused) for path in filter(os.path.isfile, self.files)
+        }
 
     def __len__(self) -> int:
         return self._summary.count

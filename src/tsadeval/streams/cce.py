@@ -76,22 +76,16 @@ class StreamingCCE:
         uncertainty: str = "beta",
         gamma: float = 10.0,
     ) -> None:
-        given: dict[str, Any] = {
-            "tau": tau,
-            "constrained": constrained,
-            "event_weight": event_weight,
-            "global_weight": global_weight,
-            "normalize": normalize,
-            "uncertainty": uncertainty,
-            "gamma": gamma,
-        }
-        check_parameters("StreamingCCE", CCE_CHECKS, given)
+        options = CCEOptions(
+            tau, constrained, event_weight, global_weight, normalize, uncertainty=uncertainty, gamma=gamma
+        )
+        check_parameters("StreamingCCE", CCE_CHECKS, vars(options))
         if normalize in ("robust", "rank", "quantile"):
             raise InvalidParameterError(
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "
                 'use "minmax", or normalise the scores yourself and pass None'
             )
-        self.state = MomentState(CCEOptions(**given))
+        self.state = MomentState(options)
         self._lock = RLock()
 
     @property

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from tsadeval.tables.files import read_sealed, write_sealed
+from tsadeval.tables.files import file_digest, read_sealed, write_sealed
 
 _STEP = 2_000_000_000  # nanoseconds: the coarsest clock of a file system in use (FAT)
 _RECENT = "?"  # before the stamp of a file that was not at rest
@@ -38,7 +38,7 @@ class Stamp(NamedTuple):
 
 def same_state(file: AnyPath, state: str) -> bool:
     """Return True if the file is still in the state that `Checksums.state` gave."""
-    return state == (_stamp(file).state if " " in state else _sha256(file))
+    return state == (_stamp(file).state if " " in state else file_digest(file))
 
 
 class Checksums:
@@ -70,7 +70,7 @@ class Checksums:
         known = self._known.get(stamp.path)
         if _at_rest([stamp], now) and (known is None or known[0].removeprefix(_RECENT) != _digest([stamp])):
             return stamp.state
-        return self.of(stamp.path, [file], lambda: _sha256(file))
+        return self.of(stamp.path, [file], lambda: file_digest(file))
 
     def save(self) -> None:
         """Keep them. Without them files are only read again, so a store that cannot be written is no error here."""
@@ -103,11 +103,6 @@ def _stamps(files: Iterable[AnyPath]) -> list[Stamp] | None:
 def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
     """Return True if any change after `now` (nanoseconds) must change the stamps."""
     return all(max(stamp.modified, stamp.changed) + _STEP <= now for stamp in stamps)
-
-
-def _sha256(path: AnyPath) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(stamps: list[Stamp]) -> str:

@@ -158,7 +158,10 @@ def skipped_stores(stores: Iterable[str]) -> str:
     return f"left out, because tsadeval keeps results there: {shown}" if names else ""
 
 
-# Files that are whole or not there, whatever happens to whoever writes them.
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:

@@ -113,36 +113,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Request:
-    """What a reader is asked for.
+    """What a reader is asked for."""
 
-    Attributes
-    ----------
-    where : str
-        How messages name the file.
-    limit : int or None
-        Bytes that all of it may take once unpacked; None: no limit, for those who read batch by batch.
-    text : collection of str or None
-        Columns of csv that stay text, so that "01" and "1" differ; None: all.
-    floats : collection of str
-        Columns of csv that are floats, even if a batch holds whole numbers only.
-    rows : int or None
-        Rows of a batch, where the format leaves the choice; None: whatever is fast, where all batches are joined.
-    choose : callable or None
-        Called with a table that may be empty, it says which columns are wanted; None: all.
-    span : pair of int or None
-        The part of the file that is meant, in the units of its format.
-    footer : object
-        What a parquet file says of its row groups, if it has been read already.
-    """
-
-    where: str
-    limit: int | None = None
-    text: Collection[str] | None = ()
-    floats: Collection[str] = ()
-    rows: int | None = None
-    choose: Callable[[Table], Collection[str]] | None = None
-    span: tuple[int, int] | None = None
-    footer: Any = None
+    where: str  # how messages name the file
+    limit: int | None = None  # bytes that all of it may take once unpacked; None: for those who read batch by batch
+    text: Collection[str] | None = ()  # columns of csv that stay text, so that "01" and "1" differ; None: all
+    floats: Collection[str] = ()  # columns of csv that are floats, even if a batch holds whole numbers only
+    rows: int | None = None  # of a batch, where the format leaves the choice; None: whatever is fast, for joining all
+    choose: Callable[[Table], Collection[str]] | None = None  # which columns are wanted, of a table that may be empty
+    span: tuple[int, int] | None = None  # the part of the file that is meant, in the units of its format
+    footer: Any = None  # what a parquet file says of its row groups, if it has been read already
 
     def names(self, table: Table) -> Collection[str]:
         """Return the columns that are wanted of a table."""
@@ -242,9 +222,6 @@ def _column(values: Any) -> Any:
     if hasattr(values, "__arrow_c_stream__"):
         return require("pyarrow", extra="all").chunked_array(values)
     return np.asarray(values.detach() if hasattr(values, "detach") else values)
-
-
-# The rows of a table by the values of some of its columns.
 
 
 class Groups:
