@@ -213,11 +213,10 @@ def refuse_not_finite(array: NDArray[Any], name: str) -> None:
     at = int(np.argmin(finite))
     what = "NaN" if np.isnan(array[at]) else "infinite"
     skip = hint('missing="skip" of te.evaluate', "--missing skip, not with --stream,")
+    also = f"; {skip} leaves them out" * (what == "NaN")
     raise InvalidInputError(
-        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
-        "drop those points from both arrays or give them a number on purpose"
-        + f"; {skip} leaves them out"
-        * (what == "NaN")
+        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); drop "
+        f"those points from both arrays or give them a number on purpose{also}"
     )
 
 

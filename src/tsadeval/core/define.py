@@ -136,22 +136,17 @@ def _taking(
     def decorate(inner: Callable[..., Any]) -> Callable[..., Any]:
         def run(data: Any, options: dict[str, Any]) -> Any:
             found = inner(data, **options)
-            if isinstance(found, PRF):
-                _warn_of_parts(inner.__name__, found, data)
+            parts = [part for part, value in found._asdict().items() if math.isnan(value)] if type(found) is PRF else []
+            if parts:  # one warning about all of them
+                fact = missing(frozenset({"anomaly", "alarm"}), data)
+                reason = fact.text if fact else "it has no meaning on this input"
+                warn_undefined(f"{inner.__name__} ({', '.join(parts)})", reason)
             return found
 
         returns = _PRF if inspect.signature(inner).return_annotation in ("PRF", PRF) else None
         return _public(inner, data_type, dict(checks or getattr(like, "checks", {})), run, like, returns)
 
     return decorate
-
-
-def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
-    """One warning, at the caller's line, about all parts that are NaN."""
-    parts = [part for part, value in found._asdict().items() if math.isnan(value)]
-    if parts:
-        fact = missing(frozenset({"anomaly", "alarm"}), data)
-        warn_undefined(f"{name} ({', '.join(parts)})", fact.text if fact else "it has no meaning on this input")
 
 
 def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P], T]:

@@ -290,8 +290,7 @@ class Metric:
         if lacking is not None:
             return _outcome(math.nan, lacking)
         start = time.perf_counter()
-        value = float(self.pool(scoring.pieces, **self.options))
-        return Outcome(value, "ok", seconds=time.perf_counter() - start)
+        return Outcome(float(self.pool(scoring.pieces, **self.options)), "ok", seconds=time.perf_counter() - start)
 
     def attempt(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
         """Return the outcome on one scoring of several: what the metric or the rule raises is its status."""
@@ -314,23 +313,18 @@ class Metric:
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         if decision is not None and decision.undefined is not None:
-            return _outcome(math.nan, missing(self.needs, data) or decision.undefined)._replace(
-                rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin
-            )
-        start = time.perf_counter()
-        value, lacking = self.value_of(data.scanned_again() if fresh else data)
-        outcome = _outcome(value, lacking, time.perf_counter() - start)
+            outcome = _outcome(math.nan, missing(self.needs, data) or decision.undefined)
+        else:
+            start = time.perf_counter()
+            value, lacking = self.value_of(data.scanned_again() if fresh else data)
+            outcome = _outcome(value, lacking, time.perf_counter() - start)
         if decision is None:
             return outcome
+        outcome = outcome._replace(rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin)
+        if decision.undefined is not None:
+            return outcome
         found = decision.prediction.predicted
-        return outcome._replace(
-            rule=decision.rule,
-            threshold=decision.threshold,
-            alarms=len(found),
-            alarmed_points=found.points,
-            uses_labels=decision.uses_labels,
-            origin=decision.origin,
-        )
+        return outcome._replace(threshold=decision.threshold, alarms=len(found), alarmed_points=found.points)
 
 
 def row_of(metric: Metric, outcome: Outcome, scoring: Scoring) -> Row:

@@ -95,9 +95,9 @@ def _own_function(text: str, known: list[str]) -> str:
         return f"write {module}:{function}{bracket}{options} for a function of your own"
     if not name.isidentifier() or get_close_matches(name, known, n=1):
         return ""
-    here = [*sys.path, os.getcwd()]  # where `import_object` looks for it
-    found = PathFinder.find_spec(name, here) is not None
-    return f"write {name}:function for a function of your own in the module {name}" if found else ""
+    if PathFinder.find_spec(name, [*sys.path, os.getcwd()]) is None:  # where `import_object` looks for it
+        return ""
+    return f"write {name}:function for a function of your own in the module {name}"
 
 
 def metric_text(metric: Any) -> str:

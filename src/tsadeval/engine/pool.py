@@ -5,6 +5,7 @@ group of its own, so that it is killed with all that it has started; a janitor p
 process dies without a chance to do so.
 """
 
+import math
 import os
 import pickle
 import signal
@@ -206,21 +207,15 @@ class _Pool:
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
 
-    def _allowed(self, started: bool) -> float:
-        seconds = self._limits.seconds
-        return float("inf") if seconds is None else seconds if started else max(seconds, _START)
-
     def _check_workers(self) -> Iterator[list[Row]]:
         """End workers that exceed the time limit, and find those that ended without closing their pipes."""
-        now = time.monotonic()
+        now, seconds = time.monotonic(), self._limits.seconds or math.inf
         for worker, (_, since, started) in list(self._busy.items()):
             if not self._events.empty():
                 return
-            if now - since > self._allowed(started):
+            if now - since > (seconds if started else max(seconds, _START)):
                 worker.end()
-                yield from self._break_off(
-                    worker, f"TimeoutError: no value after {self._limits.seconds:g} s (cell_timeout)"
-                )
+                yield from self._break_off(worker, f"TimeoutError: no value after {seconds:g} s (cell_timeout)")
             elif worker.process.poll() is not None and now - since > _GRACE:
                 yield from self._break_off(worker, _ending(worker.end()))
 

@@ -60,8 +60,8 @@ class Source:
             read.append(self.load())
             return read[0].description.checksum
 
-        key = f"{full.name}, {versions()}"  # another version may read the same files in another way
-        checksum = checksums.of(key, files, take)
+        # Another version may read the same files in another way.
+        checksum = checksums.of(f"{full.name}, {versions()}", files, take)
         return replace(full, held=next((found for found in read if found.nbytes <= hold), None)), checksum
 
     def load(self) -> Dataset:

@@ -115,8 +115,7 @@ def _imported(text: str, seed: int) -> DetectorSpec:
             words = " ".join(str(error).split())
             raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
     spec = _of_object(made, seed)
-    mark = spec.text.rpartition("@")[2]
-    return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
+    return replace(spec, text=f"{text}@{spec.text.rpartition('@')[2]}", title=text.partition(":")[2])
 
 
 def _of_object(detector: Any, seed: int) -> DetectorSpec:

@@ -153,8 +153,7 @@ class NearEvents:
         if key not in self._known:
             how = VUS_VARIANTS[options["variant"]]
             widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
-            each = _Curves(self, self._order, how, widths, repeats)
-            self._known[key] = each.areas(options["n_thresholds"])
+            self._known[key] = _Curves(self, self._order, how, widths, repeats).areas(options["n_thresholds"])
         return self._known[key]
 
 
@@ -169,8 +168,7 @@ class _Curves:
     def areas(self, n_thresholds: int | None) -> Areas:
         if n_thresholds is None:
             return self._exact_at_all() if self._order.exact else self._between_cuts(self._cuts())
-        ranks = threshold_ranks(self._order.n, n_thresholds)
-        thresholds, alarms = self._order.at_ranks(ranks)
+        thresholds, alarms = self._order.at_ranks(threshold_ranks(self._order.n, n_thresholds))
         return self._exact(thresholds, alarms) if self._order.exact else self._between_ranks(thresholds)
 
     def _zone(self, scores: Array, starts: Index, stops: Index) -> Any:

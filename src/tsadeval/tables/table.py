@@ -329,5 +329,4 @@ def moments_of(table: Table, name: str) -> list[Any]:
 
 def line_of(table: Table, row: int) -> int | None:
     """Find the line of a row in a file of lines; None in others."""
-    name = table.source.lower().removesuffix(".gz")
-    return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None
+    return row + 2 if table.source.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".txt")) else None
