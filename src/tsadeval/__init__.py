@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tsadeval._optional import load_late
+from tsadeval.core.names import load_late
 
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
+# Where each public name lives. None is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     **dict.fromkeys(("datasets", "detectors", "errors", "metrics", "plot", "rankeval"), ""),
     "CCEBreakdown": "tsadeval.metrics.cce_explanation",

@@ -112,18 +112,14 @@ def _judge_here(
             lost.append(one)
             continue
         given = one.given
-        series = (given.y_true, given.y_score)
-        setting: dict[str, Any] = {
-            "times": given.times,
-            "ignore": given.ignore,
-            "fit": given.fit,
-            "missing": scores.missing,
-        }
+        beside = {name: getattr(given, name) for name in ("times", "ignore", "fit", "incidents")}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
             if events:
                 try:
-                    found: Any = event_table(*series, threshold=of_events, incidents=given.incidents, **setting)
+                    found: Any = event_table(
+                        given.y_true, given.y_score, threshold=of_events, missing=scores.missing, **beside
+                    )
                 except InvalidInputError as error:  # the rule cannot take these scores
                     lost.append(given.left_out(str(error)))
                     continue

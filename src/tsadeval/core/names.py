@@ -10,7 +10,7 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from threading import RLock
 from types import ModuleType
@@ -162,12 +162,14 @@ def is_number(text: str) -> bool:
     return True
 
 
-def did_you_mean(name: str, known: list[str]) -> str:
-    """Return the end of an error message: the nearest known names, or all of them where none is near."""
-    near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
+def did_you_mean(name: str, known: list[str], most: int | None = None) -> str:
+    """Return the end of an error message: the nearest known names, or where none is near all (or `most`) of them."""
+    some = known if most is None else known[:1000]
+    near = get_close_matches(name, some, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
     if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"valid names: {', '.join(known)}" if known else "there are none"
+        return f"did you mean {' or '.join(map(printable, near))}?"
+    more = f", ... ({len(known)} in all)" if len(known) > len(known[:most]) else ""
+    return f"valid names: {', '.join(map(printable, known[:most]))}{more}" if known else "there are none"
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -235,6 +237,24 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self.kind}s: {', '.join(self)}>"
+
+
+def load_late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when first used, each from its home.
+
+    Those without a home are modules of the package.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            hint = "" if name.startswith("__") else f": {did_you_mean(name, sys.modules[package].__all__)}"
+            raise AttributeError(f"{package} has no {name!r}{hint}")
+        home = importlib.import_module(homes[name] or f"{package}.{name}")
+        value = getattr(home, name) if homes[name] else home
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
 
 
 def import_modules(package: str) -> list[ModuleType]:

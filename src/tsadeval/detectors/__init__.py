@@ -12,7 +12,7 @@ lof(window=50, random_state=1)
 
 from typing import TYPE_CHECKING
 
-from tsadeval._optional import load_late
+from tsadeval.core.names import load_late
 from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make, option, parse_detector
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Evaluation of one scoring (`single`) and of many series (`many`); values to compare with (`baseline`)."""
 
-from tsadeval._optional import load_late
+from tsadeval.core.names import load_late
 from tsadeval.evaluation.many import SeriesEvaluation, evaluate_many
 from tsadeval.evaluation.single import Evaluation, evaluate
 

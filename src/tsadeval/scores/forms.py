@@ -305,8 +305,7 @@ def _fit(options: Options) -> Elsewhere | None:
 
 def _elsewhere(given: Any, options: Options, by: Sequence[str], *, alone: bool, of_scores: bool) -> Elsewhere:
     """Read labels, or scores to fit on, from a source of their own, which may lack some of the columns `by`."""
-    keep = {name: getattr(options, name) for name in ("score", "one_series", "max_bytes")}
-    own = Options(label=None, **keep)
+    own = Options(label=None, score=options.score, one_series=options.one_series, max_bytes=options.max_bytes)
     shards = (_files if _is_files(given) else _table)(Source(given, None, None, own)).shards
     first, single = shards[0].table(), len(shards) == 1
     if of_scores or not single:

@@ -351,9 +351,9 @@ def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpa
 
 def _truth(given: Given) -> bytes:
     """Return a digest of the labels and time stamps of a series."""
-    labels = (np.asarray(given.y_true) != 0).tobytes()
-    stamps = b"" if given.times is None else given.times.stamps.tobytes()
-    return hashlib.sha256(labels + stamps).digest()
+    digest = hashlib.sha256((np.asarray(given.y_true) != 0).tobytes())
+    digest.update(b"" if given.times is None else given.times.stamps.tobytes())
+    return digest.digest()
 
 
 def _select(one: Given | LeftOut, wanted: Mapping[str, Container[str]]) -> Given | LeftOut | None:

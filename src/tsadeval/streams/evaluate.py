@@ -163,8 +163,7 @@ def _read_here(new: _New, source: Any, by: str | None, n_jobs: int | None) -> _S
 
 def _read_on_workers(new: _New, source: Batches, n_jobs: int | None) -> _Streams:
     """Return the states of parts that the workers of a cluster read."""
-    joblib = require("joblib", extra="all")
-    count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
+    count = require("joblib", extra="all").effective_n_jobs(-1 if n_jobs is None else n_jobs)
     parts = ((new, part) for part in source.parts(_PARTS * max(count, 1)))
     return _merge(mapped(_read_part, parts, n_jobs, ordered=True), source)
 

@@ -1,6 +1,6 @@
 """Tables of users: files, standard input, data frames and dictionaries; `read_table` reads any of them."""
 
-from tsadeval._optional import load_late
+from tsadeval.core.names import load_late
 from tsadeval.tables.files import table_files
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.table import Table

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import is_number, printable
+from tsadeval.core.names import did_you_mean, is_number, printable
 from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import (
@@ -29,7 +28,7 @@ from tsadeval.tables.columns import (
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
 # Columns of these names number the rows.
 POSITIONS = frozenset({"", "index", "unnamed: 0"})
-_SHOWN = 20
+SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class Table:
         """Number of rows; an error where the arrays of a npz file differ in length."""
         lengths = self._lengths
         if len(set(lengths.values())) > 1:
-            shown = ", ".join(f"{printable(name)} {n}" for name, n in list(lengths.items())[:_SHOWN])
+            shown = ", ".join(f"{printable(name)} {n}" for name, n in list(lengths.items())[:SHOWN])
             raise InvalidInputError(f"{self.source}: expected columns of one length, found {shown}")
         return next(iter(lengths.values()), 0)
 
@@ -89,7 +88,7 @@ class Table:
         what = f"no column {printable(given)!r}{use and f' {use}'}"
         if not self.aliases and all(map(is_number, names)):
             what += ", and the first line seems to hold values: it must hold the names of the columns"
-        raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
+        raise InvalidInputError(f"{self.source}: {what}: {did_you_mean(given, [*self.aliases, *names], SHOWN)}")
 
     def numbers(self, name: str) -> Array:
         """Return a column as a NumPy array of numbers or bools, NaN where missing."""
@@ -106,8 +105,8 @@ class Table:
         return replace(self, columns={name: column[first:stop] for name, column in by_place.items()})
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
-        more = ", ..." if len(self.columns) > _SHOWN else ""
+        shown = ", ".join(map(printable, list(self.columns)[:SHOWN]))
+        more = ", ..." if len(self.columns) > SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
 
 
@@ -147,15 +146,6 @@ def join(tables: Sequence[Table]) -> Table:
     chunked = require("pyarrow", extra="all").chunked_array
     columns = {name: chunked([table.columns[name] for table in tables]) for name in tables[0].columns}
     return replace(tables[0], columns=columns)
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """End an error message with the nearest names, or the first of all where none is near."""
-    near = get_close_matches(name, known[:1000], n=3, cutoff=0.6)
-    if near:
-        return f"did you mean {' or '.join(map(printable, near))}?"
-    more = f", ... ({len(known)} in all)" if len(known) > _SHOWN else ""
-    return f"valid names: {', '.join(map(printable, known[:_SHOWN]))}{more}"
 
 
 def unique_names(names: Iterable[Any], source: str) -> list[str]:
