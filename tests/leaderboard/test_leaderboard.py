@@ -22,8 +22,7 @@ from tsadeval.engine.compute import compute
 from tsadeval.leaderboard import board as ranking
 from tsadeval.leaderboard.board import BoardCell, board_scorings
 from tsadeval.leaderboard.site import build_site
-from tsadeval.leaderboard.submissions import check_submission, read_board
-from tsadeval.tables.files import file_digest
+from tsadeval.leaderboard.submissions import check_submission, file_digest, read_board
 
 
 @pytest.fixture(scope="module")

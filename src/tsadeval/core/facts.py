@@ -127,11 +127,7 @@ def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Put together the values of each key, in the order in which they come.
-
-    >>> grouped([("a", 1), ("b", 2), ("a", 3)])
-    {'a': [1, 3], 'b': [2]}
-    """
+    """Put together the values of each key, in the order in which they come."""
     found: dict[K, list[V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

@@ -68,21 +68,13 @@ def count_notes(rows: Sequence[Row]) -> list[str]:
 
 
 def label_notes(rows: Iterable[Row]) -> list[str]:
-    """Say which thresholds were chosen with the labels, a line for each rule.
-
-    >>> label_notes([{"rule": "best", "origin": Origin.BEST, "uses_labels": True}])
-    ['threshold best: chosen with the labels for each metric, an upper bound']
-    """
+    """Say which thresholds were chosen with the labels, a line for each rule."""
     found = {row["rule"]: row.get("origin", Origin.RULE) for row in rows if row.get("uses_labels") and row["rule"]}
     return [f"threshold {rule}: {_CHOSEN.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
 
 
 def upside_down(rows: Iterable[Row]) -> str:
-    """Name the metrics by which scores are far worse than random ones, as if they were low for anomalies.
-
-    >>> upside_down([{"metric": "auc_roc", "value": 0.03}, {"metric": "f1", "value": 0.0}])
-    'auc_roc'
-    """
+    """Name the metrics by which scores are far worse than random ones, as if they were low for anomalies."""
     values = grouped((row["metric"], row["value"]) for row in rows if row["metric"] in _TURNED)
     return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
 
@@ -115,11 +107,7 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
 
 
 def failed_lines(rows: Sequence[Row]) -> list[str]:
-    """Say which metrics raised, or their rule did, on which series and of which detectors.
-
-    >>> failed_lines([{"metric": "f1", "series": "a", "status": "error", "message": "OSError: gone"}])
-    ['f1 failed on a, so NaN: OSError: gone']
-    """
+    """Say which metrics raised, or their rule did, on which series and of which detectors."""
     return [
         f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}"
         for message, metrics, places in _without_value(rows, "error")

@@ -50,11 +50,7 @@ class PRF(NamedTuple):
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
-
-    >>> f_beta(0.5, 1.0)
-    0.6666666666666666
-    """
+    """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined."""
     if recall == 0 or (precision == 0 and not math.isnan(recall)):
         return 0.0
     weight = recall_weight(beta)
@@ -385,11 +381,7 @@ METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")
 
 
 def parse_metric(text: str) -> Metric:
-    """Return the record that a text like `cce` or `vus_pr(window=100)` names.
-
-    >>> str(parse_metric("cce( tau = 0.4 )"))
-    'cce(tau=0.4)'
-    """
+    """Return the record that a text like `cce` or `vus_pr(window=100)` names."""
     name, positional, options = parse_call(text)
     metric = METRICS[_name_of_label(name)]
     if positional:

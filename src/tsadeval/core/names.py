@@ -88,11 +88,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def format_call(name: str, options: Iterable[tuple[str, Any]]) -> str:
-    """Return the text that `parse_call` reads back.
-
-    >>> format_call("cce", [("tau", 0.4)])
-    'cce(tau=0.4)'
-    """
+    """Return the text that `parse_call` reads back."""
     inside = ", ".join(f"{key}={value!r}" for key, value in options)
     return f"{name}({inside})" if inside else name
 

@@ -101,13 +101,7 @@ def _own_function(text: str, known: list[str]) -> str:
 
 
 def metric_text(metric: Any) -> str:
-    """Return the text by which results know a metric that is given as a text, a record or a function.
-
-    >>> def mine(y_true, y_score):
-    ...     return 0.5
-    >>> metric_text(mine), metric_text("auc_roc")
-    ('mine', 'auc_roc')
-    """
+    """Return the text by which results know a metric that is given as a text, a record or a function."""
     if isinstance(metric, (str, Metric)):
         return str(metric)
     if not callable(metric):

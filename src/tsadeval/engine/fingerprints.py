@@ -238,11 +238,7 @@ def _hash(*parts: str | bytes) -> bytes:
 
 
 def installed(module: str) -> bool:
-    """Return True if the module is part of Python, of an installed package, or of tsadeval.
-
-    >>> installed("os"), installed("numpy.linalg"), installed("__main__")
-    (True, True, False)
-    """
+    """Return True if the module is part of Python, of an installed package, or of tsadeval."""
     path = None if module in ("", "__main__") else _file(module)
     if path is None:
         return module.partition(".")[0] in sys.stdlib_module_names  # built in or frozen

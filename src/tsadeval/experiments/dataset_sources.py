@@ -18,11 +18,7 @@ UNREADABLE = ""  # in place of the checksum of a data set that cannot be read
 
 @dataclass(frozen=True)
 class Source:
-    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along.
-
-    >>> Source.of("ucr/125(end=exclusive)")
-    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, data=None)
-    """
+    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along."""
 
     name: str
     path: str

@@ -42,11 +42,18 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.evaluation.skill import SKILL, skill_of
-from tsadeval.leaderboard.submissions import BASELINES, Board, Series, read_labels, read_scores
+from tsadeval.leaderboard.submissions import (
+    BASELINES,
+    Board,
+    Series,
+    file_digest,
+    read_labels,
+    read_scores,
+)
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.scores.scoring import observe
-from tsadeval.tables.files import file_digest, read_sealed, write_sealed
+from tsadeval.tables.files import read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule
 
 SUBMISSION = "submission"

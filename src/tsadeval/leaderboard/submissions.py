@@ -33,7 +33,7 @@ from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
-from tsadeval.tables.files import file_digest, table_files
+from tsadeval.tables.files import table_files
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, refuse_special, size_limit
 from tsadeval.thresholds.rules import parse_rule
@@ -107,6 +107,11 @@ def _read_toml(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
         if key not in known:
             raise InvalidInputError(f"{where}: unknown key: {did_you_mean(key, list(known))}")
     return found
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def labels_digest(labels: NDArray[Any]) -> str:

@@ -21,7 +21,8 @@ from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, different
 from tsadeval.scores.tabular import two_scorings
-from tsadeval.tables.files import file_digest, skipped_stores
+from tsadeval.tables.checksums import file_digest
+from tsadeval.tables.files import skipped_stores
 
 _FILES = 8  # of more, printing does not read them
 _SHOWN = 5

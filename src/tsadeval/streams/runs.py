@@ -29,14 +29,7 @@ _MOST_STEPS = 2**20
 
 
 class PieceList(Generic[P]):
-    """A list that grows piece by piece; `join` makes one piece of neighbours, which it does not change.
-
-    >>> found = PieceList(np.concatenate)
-    >>> found.add(np.array([1, 2]))
-    >>> found.add(np.array([5]))
-    >>> found.whole()
-    array([1, 2, 5])
-    """
+    """A list that grows piece by piece; `join` makes one piece of neighbours, which it does not change."""
 
     def __init__(self, join: Callable[[list[P]], P]) -> None:
         self._join = join

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from tsadeval.tables.files import file_digest, read_sealed, write_sealed
+from tsadeval.tables.files import read_sealed, write_sealed
 
 _STEP = 2_000_000_000  # nanoseconds: the coarsest clock of a file system in use (FAT)
 _RECENT = "?"  # before the stamp of a file that was not at rest
@@ -103,6 +103,12 @@ def _stamps(files: Iterable[AnyPath]) -> list[Stamp] | None:
 def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
     """Return True if any change after `now` (nanoseconds) must change the stamps."""
     return all(max(stamp.modified, stamp.changed) + _STEP <= now for stamp in stamps)
+
+
+def file_digest(path: AnyPath) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(stamps: list[Stamp]) -> str:

@@ -158,12 +158,6 @@ def skipped_stores(stores: Iterable[str]) -> str:
     return f"left out, because tsadeval keeps results there: {named(names)}" if names else ""
 
 
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def write_whole(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:
     """Write a file that is whole or not there, whatever happens to the writer, and, if durable, to the machine."""
     aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:8]}.aside")  # of this writer alone
