@@ -142,12 +142,14 @@ clean: ## remove the environments and everything built
 	find src -name '*.so' -delete -o -name '*.c' -delete
 
 $(VENV)/bin/pip:
-	$(PYTHON) -m venv $(VENV)
+	@echo "making $(VENV), in which all of this lives: nothing outside it changes"
+	@$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade 'pip>=25.1'
 
 # Both marks are remade when the metadata or a kernel changes: an editable install builds the kernels in place.
 $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]'
+	@echo "compiling the kernels, fetching NumPy, pandas, scikit-learn and what else the library uses: one to three minutes"
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)

@@ -1,9 +1,8 @@
 """Evaluation of time-series anomaly detectors, and of the metrics that evaluate them."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from tsadeval.core.names import load_late
 
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
+# Where each public name lives. None is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
+    **dict.fromkeys(("datasets", "detectors", "errors", "metrics", "plot", "rankeval"), ""),
     "CCEBreakdown": "tsadeval.metrics.cce_explanation",
     "Scores": "tsadeval.scores.scores",
     "StreamingCCE": "tsadeval.streams.cce",
@@ -43,22 +43,16 @@ _HOMES = {
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",
-    "datasets": "",
     "detect": "tsadeval.experiments.detect",
-    "detectors": "",
     "ears": "tsadeval.metrics._ears",
     "ears_breakdown": "tsadeval.metrics._ears",
-    "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
     "evaluate_stream": "tsadeval.streams.evaluate",
     "events": "tsadeval.evaluation.events",
     "intervals": "tsadeval.incidents.intervals",
     "labels": "tsadeval.incidents.intervals",
-    "metrics": "",
     "period": "tsadeval.core.setting",
-    "plot": "",
-    "rankeval": "",
     "report": "tsadeval.reports.report",
     "times": "tsadeval.core.times",
     "score_files": "tsadeval.experiments.score_files",
@@ -103,17 +97,7 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            from tsadeval.core.names import did_you_mean
-
-            hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
-            raise AttributeError(f"tsadeval has no {name!r}{hint}")
-        home = _HOMES[name]
-        value = getattr(importlib.import_module(home), name) if home else importlib.import_module(f"tsadeval.{name}")
-        globals()[name] = value
-        return value
+    __getattr__ = load_late(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

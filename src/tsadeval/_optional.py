@@ -1,7 +1,5 @@
 """Import of optional dependencies, with one error message that says what to install."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 
@@ -9,11 +7,7 @@ from tsadeval.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it.
-
-    >>> require("math", extra="all").sqrt(4.0)
-    2.0
-    """
+    """Import an optional module, or say which extra brings it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

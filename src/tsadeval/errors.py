@@ -12,8 +12,6 @@ FailedMetricWarning (UserWarning)       a metric or rule raised on some scorings
 ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all, or alarmed everywhere
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.core.facts import Origin, Reason, row_of
+from tsadeval.core.facts import Origin, Reason
 from tsadeval.core.messages import label_notes
-from tsadeval.core.metric import METRICS
+from tsadeval.core.metric import METRICS, row_of
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import ThresholdRule, fixed, parse_rule
 

@@ -1,7 +1,5 @@
 """The command line: one file for each command. It calls the library and prints what it returns."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import signal

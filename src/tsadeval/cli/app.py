@@ -1,7 +1,5 @@
 """The command-line application."""
 
-from __future__ import annotations
-
 from tsadeval._optional import require
 
 typer = require("typer", extra="all")
@@ -9,15 +7,7 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 
 require("rich", extra="all")
 
-from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
-    compare,
-    datasets,
-    detect,
-    leaderboard,
-    rankeval,
-    registries,
-    score,
-)
+from tsadeval.cli import compare, datasets, detect, leaderboard, rankeval, registries, score  # noqa: E402
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",

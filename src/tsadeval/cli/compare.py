@@ -1,7 +1,5 @@
 """`tsadeval compare` and `tsadeval report`: compare several detectors, as tables or as a page."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +9,7 @@ from warnings import WarningMessage
 import typer
 
 from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
-from tsadeval.cli.output import WHOLE, Format, show
+from tsadeval.cli.output import WHOLE, Format, Shown, show
 from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
@@ -39,7 +37,7 @@ def compare(
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
     ] = False,
     work: Work,
-    format: Annotated[Format, typer.Option(help="How to print the values.")] = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
@@ -69,15 +67,9 @@ def report(
     if output.is_dir():
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     chosen = select_metrics(names_of(metrics) or "recommended")
+    command = shlex.join(["tsadeval", *sys.argv[1:]])
     with say_warnings() as said:
-        page = write_report(
-            scores,
-            output,
-            metrics=chosen,
-            threshold=threshold,
-            title=title,
-            command=shlex.join(["tsadeval", *sys.argv[1:]]),
-        )
+        page = write_report(scores, output, metrics=chosen, threshold=threshold, title=title, command=command)
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)
     _exit_where_values_lack(scores, said)

@@ -1,7 +1,5 @@
 """`tsadeval datasets`: list, describe and fetch data sets."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import complete_datasets
-from tsadeval.cli.output import Format, show
+from tsadeval.cli.options import DataFolder, complete_datasets
+from tsadeval.cli.output import Format, Shown, show
 from tsadeval.core.results import Result, ResultTable
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
@@ -21,14 +19,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Root = Annotated[
-    Path | None, typer.Option("--data", help="Folder of the data; else the environment variable TSADEVAL_DATA.")
-]
-Form = Annotated[Format, typer.Option(help="How to print the table.")]
-
 
 @app.command("list")
-def list_datasets(data: Root = None, format: Form = Format.text) -> None:
+def list_datasets(data: DataFolder = None, format: Shown = Format.text) -> None:
     """List the data sets, and what of them is present."""
     folder = data_folder(data)
     rows = [
@@ -51,8 +44,8 @@ def info(
         str,
         typer.Argument(help='A data set ("ucr"), an item ("ucr/123"), or a path of your own ("mine.csv(label=bad)").'),
     ],
-    data: Root = None,
-    format: Form = Format.text,
+    data: DataFolder = None,
+    format: Shown = Format.text,
 ) -> None:
     """Say all there is to know about a data set, or load one and describe it."""
     record = DATASETS.get(name.lower())
@@ -67,7 +60,7 @@ def fetch_dataset(
     name: Annotated[
         str, typer.Argument(help='A data set ("smd") or one item of it ("smd/2-1").', autocompletion=complete_datasets)
     ],
-    data: Root = None,
+    data: DataFolder = None,
     base: Annotated[str, typer.Option(help="Address of a mirror that holds the same files.")] = "",
 ) -> None:
     """Download a data set that is open to the public, and verify it; else say where to ask for it."""

@@ -1,7 +1,5 @@
 """`tsadeval detect`: train detectors on data sets, cache their scores, evaluate them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +7,9 @@ import typer
 
 from tsadeval.cli.options import (
     CellLimits,
+    DataFolder,
     MetricNames,
+    Threshold,
     Work,
     complete_datasets,
     complete_detectors,
@@ -17,7 +17,7 @@ from tsadeval.cli.options import (
     say,
     with_options,
 )
-from tsadeval.cli.output import Format, show, tell_failures
+from tsadeval.cli.output import Format, Shown, show, tell_failures
 from tsadeval.core.names import split_names
 from tsadeval.experiments import detect as api
 from tsadeval.experiments.detection import Detection
@@ -44,12 +44,8 @@ def detect(
     *,
     store: Annotated[Path, typer.Option(help="Folder of scores and values.")] = Path("runs/detect"),
     metrics: MetricNames = None,
-    threshold: Annotated[
-        str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
-    ] = "best",
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
-    ] = None,
+    threshold: Threshold = "best",
+    data: DataFolder = None,
     seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
     work: Work,
     device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
@@ -57,7 +53,7 @@ def detect(
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
     limits: CellLimits,
-    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
     with running("detect", work.dask) as bar:

@@ -1,7 +1,5 @@
 """`tsadeval leaderboard`: build a site from score files, and check a submission."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

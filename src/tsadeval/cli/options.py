@@ -1,7 +1,5 @@
 """Options that several commands share: columns and files, workers and limits; shell completion, messages, progress."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings
@@ -18,9 +16,6 @@ from tsadeval.core.parallel import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.scores.scores import Scores
 
-# Options that belong together: a command with a parameter of such a type has all of them.
-
-
 Jobs = Annotated[
     int | None,
     typer.Option(
@@ -29,6 +24,7 @@ Jobs = Annotated[
 ]
 
 
+# Options that belong together: a command with a parameter of such a type has all of them.
 class Work(NamedTuple):
     """Who computes."""
 
@@ -47,6 +43,9 @@ class CellLimits(NamedTuple):
     ] = None
 
 
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
+]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -193,9 +192,6 @@ def say_warnings() -> Iterator[list[warnings.WarningMessage]]:
             yield caught
         finally:
             say(dict.fromkeys(str(warning.message) for warning in caught))
-
-
-# Names that the shell completes: of detectors, metrics and data sets, the last one of a list with commas.
 
 
 def complete_detectors(incomplete: str) -> list[str]:

@@ -1,14 +1,12 @@
 """`tsadeval rankeval`: run the benchmark of metrics and show its results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.options import CellLimits, Work, complete_metrics, names_of, running, say, with_options
-from tsadeval.cli.output import Format, show
+from tsadeval.cli.options import CellLimits, DataFolder, Work, complete_metrics, names_of, running, say, with_options
+from tsadeval.cli.output import Format, Shown, show
 from tsadeval.core.facts import grouped
 from tsadeval.core.results import Result, ResultTable, Row
 from tsadeval.datasets import data_folder
@@ -33,7 +31,6 @@ OneSuite = Annotated[str, typer.Option(help="Of the last run of this suite; by d
 Sorting = Annotated[
     Order, typer.Option(help="Metrics by average Spearman, or as they were given; hard and audit sort always.")
 ]
-Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 
 @app.command("run")
@@ -84,7 +81,7 @@ def run(
     work: Work,
     limits: CellLimits,
     order: Sorting = "quality",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
     store = store or Path("runs") / suite.partition("(")[0]
@@ -104,13 +101,7 @@ def run(
     options |= {"by": None} if by == "" else {}
     with running(suite, work.dask) as bar:
         result = run_suite(
-            suite,
-            names_of(metrics) or None,
-            store=store,
-            n_jobs=work.jobs,
-            progress=bar,
-            **limits._asdict(),
-            **options,
+            suite, names_of(metrics) or None, store=store, n_jobs=work.jobs, progress=bar, **limits._asdict(), **options
         )
     typer.echo(show(_table(result, "task", "average", order), format))
     failed = _complain(result)
@@ -128,7 +119,7 @@ def table(
         Literal["task", "sigma"], typer.Option(help="A column for each task, or for each sigma of the noise.")
     ] = "task",
     order: Sorting = "quality",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
@@ -147,7 +138,7 @@ def explain(
         Path | None, typer.Option("--output", "-o", help="Of suite hard: folder of pictures of the pairs.")
     ] = None,
     suite: OneSuite = "",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Show the pairs of models that a metric puts in the wrong order, on the tasks where it is worst."""
     result = read(folder, suite or None)
@@ -167,7 +158,7 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Print the milliseconds of each metric."""
     result = read(folder, suite or None)
@@ -179,8 +170,8 @@ def latency(
 
 @app.command("list")
 def list_suites(
-    data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
-    format: Form = Format.text,
+    data: DataFolder = None,
+    format: Shown = Format.text,
 ) -> None:
     """List the suites."""
     folder = data_folder(data)

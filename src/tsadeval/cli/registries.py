@@ -1,7 +1,5 @@
 """`tsadeval metrics` and `tsadeval detectors`: list the metrics and the detectors, or describe one."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 from typing import Annotated
@@ -9,19 +7,17 @@ from typing import Annotated
 import typer
 
 from tsadeval.cli.options import complete_detectors, complete_metrics
-from tsadeval.cli.output import Format, show
+from tsadeval.cli.output import Format, Shown, show
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.core.results import Result
 from tsadeval.detectors.records import DETECTORS, parse_detector
-
-Form = Annotated[Format, typer.Option(help="How to print the list.")]
 
 
 def metrics(
     name: Annotated[
         str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_metrics)
     ] = "",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """List all metrics, or describe one."""
     if name:
@@ -55,7 +51,7 @@ def detectors(
     name: Annotated[
         str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_detectors)
     ] = "",
-    format: Form = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """List all detectors, or describe one. None is trained, and torch is not needed."""
     if name:

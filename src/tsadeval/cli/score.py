@@ -1,41 +1,25 @@
 """`tsadeval score`: compute metrics of score files."""
 
-from __future__ import annotations
-
+import math
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import (
-    MetricNames,
-    Threshold,
-    Work,
-    names_of,
-    running,
-    say,
-    say_warnings,
-    with_options,
-)
-from tsadeval.cli.output import (
-    Format,
-    Results,
-    has_values,
-    name_of,
-    place_of,
-    show,
-    shown,
-    tell_failures,
-    without_value,
-)
+import tsadeval
+from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, running, say, say_warnings, with_options
+from tsadeval.cli.output import WHOLE, Format, Shown, show, tell_failures
 from tsadeval.core.facts import Reason, grouped, odd_alarms, points_of
-from tsadeval.core.messages import named, warn_of_alarms
+from tsadeval.core.messages import are, by_reason, label_notes, named, warn_of_alarms
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import on_cluster
+from tsadeval.core.results import Grid, Result, ResultTable, Row
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.events import EventTable, summed_up
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, add_baselines, rows_of_scoring
 from tsadeval.experiments.file_scores import FileScores
@@ -47,6 +31,8 @@ from tsadeval.streams.stream import Order
 from tsadeval.thresholds.rules import fixed, parse_rule
 
 MANY = 30  # scorings that are printed one by one; of more, the means
+# Several scorings: what each is called, which stands in the first columns of its rows, and what was found.
+Results = Sequence[tuple[Row, Evaluation | EventTable]]
 
 
 @with_options
@@ -71,7 +57,7 @@ def score(
     order: Annotated[
         Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
+    format: Shown = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
     names = ",".join(names_of(metrics)) or "recommended"
@@ -126,18 +112,14 @@ def _judge_here(
             lost.append(one)
             continue
         given = one.given
-        series = (given.y_true, given.y_score)
-        setting: dict[str, Any] = {
-            "times": given.times,
-            "ignore": given.ignore,
-            "fit": given.fit,
-            "missing": scores.missing,
-        }
+        beside = {name: getattr(given, name) for name in ("times", "ignore", "fit", "incidents")}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
             if events:
                 try:
-                    found: Any = event_table(*series, threshold=of_events, incidents=given.incidents, **setting)
+                    found: Any = event_table(
+                        given.y_true, given.y_score, threshold=of_events, missing=scores.missing, **beside
+                    )
                 except InvalidInputError as error:  # the rule cannot take these scores
                     lost.append(given.left_out(str(error)))
                     continue
@@ -189,14 +171,7 @@ def _print_means(found: FileScores, format: Format) -> None:
         raise typer.Exit(1)
 
 
-def score_stream(
-    scores: Scores,
-    metrics: str,
-    rule: Rule,
-    order: Order,
-    work: Work,
-    format: Format,
-) -> None:
+def score_stream(scores: Scores, metrics: str, rule: Rule, order: Order, work: Work, format: Format) -> None:
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
     # With "best", the default, metrics of alarms will ask for a number.
     if str(rule) != "best" and not isinstance(rule, fixed):
@@ -225,3 +200,80 @@ def score_stream(
             n_jobs=work.jobs,
         )
     typer.echo(show(result, format, list(result.rows[0])))
+
+
+def place_of(file: str, keys: Mapping[str, str], score: str) -> Row:
+    """Return what a scoring is called, by column: its file, the values of --by, and its column of scores."""
+    return {"path" if "file" in keys else "file": file, **keys, "score": score}
+
+
+def name_of(place: Row) -> str:
+    """Return what a scoring is called in messages."""
+    return ", ".join(map(printable, place.values()))
+
+
+def has_values(results: Results) -> bool:
+    """Return True if any metric has a value, or if the results are tables of events."""
+    values = [row.get("value", 0.0) for _, found in results for row in found.rows]
+    return not values or not all(math.isnan(value) for value in values)
+
+
+def without_value(results: Results, status: str) -> list[str]:
+    """Return a line for each reason why metrics are undefined or failed: which metrics, and in how many scorings."""
+    lacking = [
+        (row["message"], row["metric"], name_of(place))
+        for place, found in results
+        for row in found.rows
+        if row.get("status") == status and row["message"]
+    ]
+    lines = []
+    for reason, metrics, places in by_reason(lacking):
+        if places[1:]:
+            first = "; ".join([*places[:2], *["..."] * (len(places) > 2)])  # names have commas inside
+            lines.append(f"{are(metrics)} NaN in {len(places)} of {len(results)} scorings ({first}): {reason}")
+        else:
+            what = f"{are(metrics)} undefined" if status == "undefined" else f"{named(metrics)} failed"
+            lines.append(f"{places[0]}: {what}, so NaN: {reason}")
+    return lines
+
+
+def shown(results: Results, format: Format, metrics: tuple[Metric, ...]) -> str:
+    """Return the results in the wanted form: csv and json have the rows of all, with what these are made of."""
+    if format in WHOLE:
+        rows = [
+            {**place, **row, **found.points, "version": tsadeval.__version__}
+            for place, found in results
+            for row in found.rows
+        ]
+        return show(Result(rows), format)
+    if len(results) == 1:
+        return show(results[0][1], format)
+    values = [(place, found) for place, found in results if isinstance(found, Evaluation)]
+    if values:
+        return show(_side_by_side(values, list(map(str, metrics))), format)
+    tables = [found for _, found in results if isinstance(found, EventTable)]
+    each = [f"{name_of(place)}\n{show(found, format)}" for place, found in results]
+    return "\n\n".join([*each, "\n".join([f"all {len(tables)} series", *summed_up(tables)])])
+
+
+def _side_by_side(results: list[tuple[Row, Evaluation]], metrics: list[str]) -> Result:
+    """Return a table of values: scorings downwards, or metrics where there are more of those."""
+    places = [list(place.values()) for place, _ in results]
+    values = [[found[metric] for metric in metrics] for _, found in results]
+    names = list(results[0][0])
+    if "random" in results[0][1].rows[0]:
+        grid: Grid = [[*names, "metric", "value", "random", "error", "perfect"]]
+        columns = ("metric", "value", "random", "random_error", "perfect")
+        for place, (_, found) in zip(places, results, strict=True):
+            grid += [[*place, *(row[column] for column in columns)] for row in found.rows]
+    elif len(metrics) > len(results):
+        differing = [k for k, column in enumerate(zip(*places, strict=True)) if len(set(column)) > 1]
+        titles = [": ".join(place[k] for k in differing) for place in places]
+        grid = [["metric", *titles], *map(list, zip(metrics, *values, strict=True))]
+    else:
+        grid = [[*names, *metrics], *([*place, *row] for place, row in zip(places, values, strict=True))]
+    # What the notes of the single results say, once.
+    notes = label_notes(row for _, found in results for row in found.rows)
+    for note, where in grouped((note, name_of(place)) for place, found in results for note in found.about).items():
+        notes.append(f"{note} ({f'in {len(where)} of {len(results)}' if where[1:] else where[0]})")
+    return ResultTable([], grid=grid, notes=notes)

@@ -6,9 +6,9 @@ from typing import Any, Unpack
 
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.facts import OddAlarms, grouped, missing_row, odd_alarms
+from tsadeval.core.facts import OddAlarms, grouped, odd_alarms
 from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
-from tsadeval.core.metric import Rule
+from tsadeval.core.metric import Rule, missing_row
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError

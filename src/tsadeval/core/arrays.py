@@ -1,7 +1,5 @@
 """Conversion of callers' values to arrays, and checks of labels and scores. Needs no compiled code."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
@@ -67,9 +65,6 @@ def rounded(name: str, what: str) -> InvalidInputError:
     return InvalidInputError(
         f"{name} has {what}, which 64-bit floats would round: subtract a common offset, or pass ranks"
     )
-
-
-# Checks of the arrays that callers give, and what to say where they cannot be judged.
 
 
 # Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
@@ -218,11 +213,10 @@ def refuse_not_finite(array: NDArray[Any], name: str) -> None:
     at = int(np.argmin(finite))
     what = "NaN" if np.isnan(array[at]) else "infinite"
     skip = hint('missing="skip" of te.evaluate', "--missing skip, not with --stream,")
+    also = f"; {skip} leaves them out" * (what == "NaN")
     raise InvalidInputError(
-        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
-        "drop those points from both arrays or give them a number on purpose"
-        + f"; {skip} leaves them out"
-        * (what == "NaN")
+        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); drop "
+        f"those points from both arrays or give them a number on purpose{also}"
     )
 
 

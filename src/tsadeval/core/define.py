@@ -5,8 +5,6 @@ checked, and `UndefinedError` turned into NaN with a warning. So no metric repea
 the same checked data to many of them.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -68,10 +66,11 @@ def _public(
     """
     second = "y_score" if data_type is Scoring else "y_pred"
     known = options_of(like or inner)
+    hints = {"threshold": _THRESHOLD} if data_type is Prediction else {}
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
-            refuse_unknown(inner.__name__, known, options, _HINTS[second])
+            refuse_unknown(f"{inner.__name__}()", known, options, hints, TypeError)
             check_parameters(inner.__name__, checks, options)
         return run(data_type.of(y_true, other), options)
 
@@ -105,13 +104,8 @@ _ARGUMENTS = {
     "y_score": "y_score : array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
     "y_pred": "y_pred : array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
 }
-# What to say of options that others have.
-_HINTS = {
-    "y_score": {},
-    "y_pred": {
-        "threshold": "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
-    },
-}
+# What to say of an option that metrics of predictions do not have.
+_THRESHOLD = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
 _PRF = docstrings.described(
     "PRF",
     "Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms, recall "
@@ -142,22 +136,17 @@ def _taking(
     def decorate(inner: Callable[..., Any]) -> Callable[..., Any]:
         def run(data: Any, options: dict[str, Any]) -> Any:
             found = inner(data, **options)
-            if isinstance(found, PRF):
-                _warn_of_parts(inner.__name__, found, data)
+            parts = [part for part, value in found._asdict().items() if math.isnan(value)] if type(found) is PRF else []
+            if parts:  # one warning about all of them
+                fact = missing(frozenset({"anomaly", "alarm"}), data)
+                reason = fact.text if fact else "it has no meaning on this input"
+                warn_undefined(f"{inner.__name__} ({', '.join(parts)})", reason)
             return found
 
         returns = _PRF if inspect.signature(inner).return_annotation in ("PRF", PRF) else None
         return _public(inner, data_type, dict(checks or getattr(like, "checks", {})), run, like, returns)
 
     return decorate
-
-
-def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
-    """One warning, at the caller's line, about all parts that are NaN."""
-    parts = [part for part, value in found._asdict().items() if math.isnan(value)]
-    if parts:
-        fact = missing(frozenset({"anomaly", "alarm"}), data)
-        warn_undefined(f"{name} ({', '.join(parts)})", fact.text if fact else "it has no meaning on this input")
 
 
 def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P], T]:
@@ -171,9 +160,7 @@ def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P
     return once
 
 
-def score_metric(
-    **description: Any,
-) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
+def score_metric(**description: Any) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric.
 
     See `Metric` for the description. Besides, `like` is as for `takes_scores`, and `zero` says which data get the value

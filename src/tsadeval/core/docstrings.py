@@ -1,7 +1,5 @@
 """Docstrings of metrics: what is the same for many is written once, and filled in where a metric is defined."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable

@@ -1,10 +1,8 @@
 """Events: runs of one label, half-open, sorted and disjoint (runs of both: core/inputs; of a stream: streams)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +25,7 @@ class Events:
     n: int
 
     @classmethod
-    def of(cls, labels: Any) -> Events:
+    def of(cls, labels: Any) -> "Events":
         """Return the runs of ones in a sequence of labels."""
         from tsadeval.core.inputs import label_runs
 
@@ -43,7 +41,7 @@ class Events:
         """Number of points in all events."""
         return int(self.lengths.sum())
 
-    def shared_points(self, other: Events) -> int:
+    def shared_points(self, other: Self) -> int:
         """Return number of points that are in events of both."""
         from tsadeval.core._scan import shared_points
 
@@ -62,7 +60,7 @@ class Events:
         lengths = np.diff(self._borders)
         return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
 
-    def complement(self) -> Events:
+    def complement(self) -> "Events":
         """Return the runs between, before and after the events."""
         starts, stops = self._borders.reshape(-1, 2).T
         real = starts < stops

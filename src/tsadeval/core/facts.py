@@ -3,8 +3,6 @@
 Code decides by these facts and never by a text. The sentences made from them are in `core.messages`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -12,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tsadeval.core.results import Row
+
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Prediction, Scoring
-    from tsadeval.core.metric import Metric, Outcome
-    from tsadeval.core.results import Row
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -66,30 +64,10 @@ class Fact(NamedTuple):
     text: str
 
 
-def row_of(metric: Metric, outcome: Outcome, scoring: Scoring) -> Row:
-    """Make the row of a metric's outcome on a scoring, with counts of what was left out where there is any."""
-    return {"metric": str(metric), **outcome._asdict(), **counts_of(scoring)}
-
-
-def missing_row(metric: Metric) -> Row:
-    """Make the row of a metric where a detector has no scores."""
-    return {
-        "metric": str(metric),
-        "value": math.nan,
-        "status": "missing",
-        "message": "no scores",
-        **dict.fromkeys(("rule", "threshold", "alarms", "alarmed_points")),
-        "seconds": math.nan,
-        "uses_labels": False,
-        "origin": None,
-        "reason": Reason.NO_SCORES,
-    }
-
-
 COUNTS = ("ignored_points", "ignored_events", "missing_scores", "dropped", "idle_spans", "fit_scores", "late_events")
 
 
-def counts_of(scoring: Scoring | Prediction) -> Row:
+def counts_of(scoring: "Scoring | Prediction") -> Row:
     """Count what was left out, what rules were fitted on and events after gaps, where there are such."""
     setting = scoring.setting
     found = {
@@ -104,7 +82,7 @@ def counts_of(scoring: Scoring | Prediction) -> Row:
     return {name: count for name, count in found.items() if count}
 
 
-def points_of(data: Scoring | Prediction) -> Row:
+def points_of(data: "Scoring | Prediction") -> Row:
     """Count all points, and the judged points and events that are anomalous."""
     return {"points": data.n, "anomalous_points": data.events.points, "events": len(data.events)}
 
@@ -118,7 +96,7 @@ def rule_facts(rule: Any) -> Row:
     }
 
 
-def events_after_gaps(data: Scoring | Prediction) -> int:
+def events_after_gaps(data: "Scoring | Prediction") -> int:
     """Count the events whose first point comes right after a gap in the times."""
     times = data.setting.times
     return 0 if times is None else int(np.count_nonzero(times.after_gap[data.events.starts]))
@@ -149,11 +127,7 @@ def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Put together the values of each key, in the order in which they come.
-
-    >>> grouped([("a", 1), ("b", 2), ("a", 3)])
-    {'a': [1, 3], 'b': [2]}
-    """
+    """Put together the values of each key, in the order in which they come."""
     found: dict[K, list[V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

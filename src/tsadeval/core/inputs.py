@@ -4,8 +4,6 @@ Nothing below this file checks again. Checking needs no pass of its own: `scan` 
 their score moments and every bad value while it reads both arrays once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -156,7 +154,7 @@ class Scoring(_Checked):
     setting: Setting = PLAIN
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
+    def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Self:
         """Check and scan the arrays, in one pass. Without scores, the predictions are the scores."""
         if y_pred is not None:
             alarms = Prediction.of(y_true, y_pred).alarms
@@ -172,12 +170,12 @@ class Scoring(_Checked):
             refuse_not_finite(s, "y_score")
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
 
-    def scanned_again(self) -> Scoring:
+    def scanned_again(self) -> Self:
         """Return the same arrays, checked and scanned anew, without what was computed of them so far."""
-        return replace(Scoring.of(self.truth.labels, self.raw), setting=self.setting)
+        return replace(self.of(self.truth.labels, self.raw), setting=self.setting)
 
     @cached_property
-    def zero_one(self) -> Prediction | None:
+    def zero_one(self) -> "Prediction | None":
         """The predictions that the scores are where none of them that is judged is anything but 0 or 1."""
         judged = self.kept
         if not {judged.low, judged.high} <= {0.0, 1.0} or not _two_values(judged.raw, judged.low, judged.high):
@@ -189,9 +187,9 @@ class Scoring(_Checked):
         """True if the scores have exactly two distinct values."""
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
-    def with_truth(self, labels: Bools) -> Scoring:
+    def with_truth(self, labels: Bools) -> Self:
         """Return the same scores with other labels."""
-        return replace(Scoring.of(labels, self.raw), given=self.given, setting=self.setting)
+        return replace(self.of(labels, self.raw), given=self.given, setting=self.setting)
 
     @cached_property
     def scores(self) -> Floats:
@@ -216,19 +214,19 @@ class Scoring(_Checked):
         return self.scores if self.setting.ignored is None else self.scores[~self.setting.ignored]
 
     @property
-    def pieces(self) -> list[Scoring]:
+    def pieces(self) -> list[Self]:
         """The stretches of points that are judged, each as a series of its own."""
         skipped = self.setting.ignored
         if skipped is None:
             return [self]
         judged = _runs((~skipped).view(np.uint8), "ignore").events
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
-        return [Scoring.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
+        return [self.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
-    def _at(self, judged: Bools) -> Scoring:
+    def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
         given = None if self.given is None else _runs(self.given.labels[judged], "y_pred")
-        found = Scoring.of(self.truth.mask[judged], self.raw[judged])
+        found = self.of(self.truth.mask[judged], self.raw[judged])
         return replace(found, given=given, setting=self.setting.at_points(judged))
 
     @cached_property
@@ -249,11 +247,11 @@ class Scoring(_Checked):
         first_at_least = np.append(last + 1, 0)
         return ascending[first_at_least], self.n - first_at_least
 
-    def at_least(self, v: float) -> Prediction:
+    def at_least(self, v: float) -> "Prediction":
         """Return the alarms `score >= v`."""
         return self.alarms(self.scores >= v)
 
-    def above(self, threshold: float) -> Prediction:
+    def above(self, threshold: float) -> "Prediction":
         """Raise the alarms `score > threshold`, compared in the scores' own type.
 
         So float32 scores of 0.3 are not above 0.3. Metrics of one call that have a threshold in common share them.
@@ -261,7 +259,7 @@ class Scoring(_Checked):
         limit = self.in_own_type(threshold)
         return self.shared(("alarms above", limit), lambda: self.alarms(self.scores > limit))
 
-    def alarms(self, mask: Bools) -> Prediction:
+    def alarms(self, mask: Bools) -> "Prediction":
         """Return the alarms at these points, but for those that never alarm."""
         if self.setting.quiet is not None:
             mask = mask & ~self.setting.quiet
@@ -329,31 +327,32 @@ class Prediction(_Checked):
     alarms: LabelRuns
     setting: Setting = PLAIN
 
-    def with_truth(self, labels: Bools) -> Prediction:
+    def with_truth(self, labels: Bools) -> Self:
         """Return the same alarms with other labels."""
-        return Prediction(_runs(labels.view(np.uint8), "y_true"), self.alarms, self.setting)
+        return replace(self, truth=_runs(labels.view(np.uint8), "y_true"))
 
     @property
     def judged(self) -> int:
         """Number of points that are judged."""
         return self.n - self.setting.skipped
 
-    def _at(self, judged: Bools) -> Prediction:
+    def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
-        truth, alarms = (runs.mask[judged].view(np.uint8) for runs in (self.truth, self.alarms))
-        return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.at_points(judged))
+        truth = _runs(self.truth.mask[judged].view(np.uint8), "y_true")
+        alarms = _runs(self.alarms.mask[judged].view(np.uint8), "y_pred")
+        return replace(self, truth=truth, alarms=alarms, setting=self.setting.at_points(judged))
 
     @property
     def predicted(self) -> Events:
         """The runs of alarms."""
         return self.alarms.events
 
-    def scanned_again(self) -> Prediction:
+    def scanned_again(self) -> Self:
         """Return the same arrays, checked and scanned anew, without what was computed of them so far."""
-        return replace(Prediction.of(self.truth.labels, self.alarms.labels), setting=self.setting)
+        return replace(self.of(self.truth.labels, self.alarms.labels), setting=self.setting)
 
     @classmethod
-    def of(cls, y_true: Any, y_pred: Any) -> Prediction:
+    def of(cls, y_true: Any, y_pred: Any) -> Self:
         """Check and scan both arrays."""
         same_index(y_true=y_true, y_pred=y_pred)
         y = as_labels(y_true, "y_true")

@@ -1,7 +1,5 @@
 """Sentences made from facts: notes, warnings, which detectors lack series or win without skill."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,9 +47,6 @@ def are(names: Sequence[str]) -> str:
     return f"{named(names)} {'are' if names[1:] else 'is'}"
 
 
-# Notes on one result.
-
-
 def count_notes(rows: Sequence[Row]) -> list[str]:
     """Say of the rows of one scoring which points and scores were left out, and what rules were fitted on."""
     counts = {name: (rows[0].get(name) or 0) if rows else 0 for name in COUNTS}
@@ -73,26 +68,15 @@ def count_notes(rows: Sequence[Row]) -> list[str]:
 
 
 def label_notes(rows: Iterable[Row]) -> list[str]:
-    """Say which thresholds were chosen with the labels, a line for each rule.
-
-    >>> label_notes([{"rule": "best", "origin": Origin.BEST, "uses_labels": True}])
-    ['threshold best: chosen with the labels for each metric, an upper bound']
-    """
+    """Say which thresholds were chosen with the labels, a line for each rule."""
     found = {row["rule"]: row.get("origin", Origin.RULE) for row in rows if row.get("uses_labels") and row["rule"]}
     return [f"threshold {rule}: {_CHOSEN.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
 
 
 def upside_down(rows: Iterable[Row]) -> str:
-    """Name the metrics by which scores are far worse than random ones, as if they were low for anomalies.
-
-    >>> upside_down([{"metric": "auc_roc", "value": 0.03}, {"metric": "f1", "value": 0.0}])
-    'auc_roc'
-    """
+    """Name the metrics by which scores are far worse than random ones, as if they were low for anomalies."""
     values = grouped((row["metric"], row["value"]) for row in rows if row["metric"] in _TURNED)
     return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
-
-
-# Warnings.
 
 
 def by_reason(lacking: Iterable[tuple[str, str, str]]) -> list[tuple[str, list[str], list[str]]]:
@@ -123,15 +107,11 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
 
 
 def failed_lines(rows: Sequence[Row]) -> list[str]:
-    """Say which metrics raised, or their rule did, on which series and of which detectors.
-
-    >>> failed_lines([{"metric": "f1", "series": "a", "status": "error", "message": "OSError: gone"}])
-    ['f1 failed on a, so NaN: OSError: gone']
-    """
-    lines = []
-    for message, metrics, places in _without_value(rows, "error"):
-        lines.append(f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}")
-    return lines
+    """Say which metrics raised, or their rule did, on which series and of which detectors."""
+    return [
+        f"{', '.join(metrics)} failed{f' on {named(places)}' if places else ''}, so NaN: {message}"
+        for message, metrics, places in _without_value(rows, "error")
+    ]
 
 
 def _without_value(rows: Sequence[Row], status: str) -> list[tuple[str, list[str], list[str]]]:
@@ -162,9 +142,6 @@ def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
         advice = _ADVICE.get(origin, f"choose another threshold, or {best}")
         what = f"the rule {rule}{threshold} {'raises an alarm at all points' if everywhere else 'raises no alarm'}{on}"
         warn(f"{what}, so metrics of predictions say little: {advice}", ThresholdWarning)
-
-
-# Remarks on a comparison: how thresholds were chosen, which values are missing, what averages cover.
 
 
 def comparison_remarks(

@@ -1,24 +1,23 @@
 """Metric: a frozen record that describes one metric and computes it.
 
-The decorators of `core.defining` make one from a function of checked data. A user's function becomes a `Metric` as well
+The decorators of `core.define` make one from a function of checked data. A user's function becomes a `Metric` as well
 (`Metric.from_function`), and `Metric.run` is the one way in which any of them is evaluated on a scoring.
 """
-
-from __future__ import annotations
 
 import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from tsadeval.core.facts import Fact, Origin, Reason
+from tsadeval.core.facts import Fact, Origin, Reason, counts_of
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.names import Registry, did_you_mean, format_call, parse_call
-from tsadeval.core.parameters import Check, check_parameters, recall_weight
+from tsadeval.core.names import Registry, format_call, parse_call
+from tsadeval.core.parameters import Check, check_parameters, recall_weight, refuse_unknown
+from tsadeval.core.results import Row
 from tsadeval.errors import InvalidParameterError, UndefinedError, describe_error, hint, without_exit
 
 Kind = Literal["scores", "predictions"]
@@ -45,17 +44,13 @@ class PRF(NamedTuple):
     f1: float
 
     @classmethod
-    def of(cls, precision: float, recall: float, beta: float) -> PRF:
+    def of(cls, precision: float, recall: float, beta: float) -> Self:
         """Return the two with their F."""
         return cls(precision, recall, f_beta(precision, recall, beta))
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
-
-    >>> f_beta(0.5, 1.0)
-    0.6666666666666666
-    """
+    """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined."""
     if recall == 0 or (precision == 0 and not math.isnan(recall)):
         return 0.0
     weight = recall_weight(beta)
@@ -91,7 +86,7 @@ class Rule(Protocol):
     def literal(self) -> bool:
         """True if the rule also applies to scores that are predictions already."""
 
-    def decide(self, data: Scoring, metric: Metric) -> Decision:
+    def decide(self, data: Scoring, metric: "Metric") -> Decision:
         """Return the alarms for this metric."""
 
 
@@ -102,7 +97,7 @@ class Outcome(NamedTuple):
     """
 
     value: float
-    status: Literal["ok", "undefined", "error"]
+    status: Literal["ok", "undefined", "error", "missing"]
     message: str | None = None
     rule: str | None = None
     threshold: float | None = None
@@ -159,7 +154,7 @@ class Metric:
     @classmethod
     def from_function(
         cls, function: Callable[[Any, Any], float], name: str = "", direction: Literal["higher", "lower"] = "higher"
-    ) -> Metric:
+    ) -> Self:
         """Make a metric of a user's function of labels and scores; of predictions if its second argument is `y_pred`.
 
         >>> Metric.from_function(lambda y_true, y_score: 0.5, "half")([0, 1], [0.2, 0.3])
@@ -215,13 +210,10 @@ class Metric:
         """True if the metric's own best threshold is trivial with the current options."""
         return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best
 
-    def with_options(self, **options: Any) -> Metric:
+    def with_options(self, **options: Any) -> Self:
         """Return the same metric with some options fixed."""
         options = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
-        for name in options:
-            if name not in self.parameters:
-                near = did_you_mean(name, list(self.parameters))
-                raise InvalidParameterError(f"{self.name} has no option {name!r}: {near}")
+        refuse_unknown(self.name, self.parameters, options)
         check_parameters(self.name, dict(self.checks), options)
         merged = {**dict(self.bound), **options}
         return replace(self, bound=tuple((k, merged[k]) for k in self.parameters if k in merged))
@@ -285,20 +277,16 @@ class Metric:
         if self.pool is None or not self.leaves_out:
             others = ", ".join(sorted(m.name for m in METRICS.values() if "recommended" in m.sets and m.leaves_out))
             skipped = hint("NaN and missing='skip', it", "empty, with --missing skip it")
-            return _outcome(
-                math.nan,
-                Fact(
-                    Reason.CANNOT_IGNORE,
-                    f"it cannot leave out the points of {hint('ignore=', '--ignore')}, as {others} can; where their "
-                    f"scores are {skipped} is that of the other points put together",
-                ),
+            text = (
+                f"it cannot leave out the points of {hint('ignore=', '--ignore')}, as {others} can; where their scores "
+                f"are {skipped} is that of the other points put together"
             )
+            return _outcome(math.nan, Fact(Reason.CANNOT_IGNORE, text))
         lacking = missing(self.needs, scoring.kept)
         if lacking is not None:
             return _outcome(math.nan, lacking)
         start = time.perf_counter()
-        value = float(self.pool(scoring.pieces, **self.options))
-        return Outcome(value, "ok", seconds=time.perf_counter() - start)
+        return Outcome(float(self.pool(scoring.pieces, **self.options)), "ok", seconds=time.perf_counter() - start)
 
     def attempt(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
         """Return the outcome on one scoring of several: what the metric or the rule raises is its status."""
@@ -321,23 +309,29 @@ class Metric:
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         if decision is not None and decision.undefined is not None:
-            return _outcome(math.nan, missing(self.needs, data) or decision.undefined)._replace(
-                rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin
-            )
-        start = time.perf_counter()
-        value, lacking = self.value_of(data.scanned_again() if fresh else data)
-        outcome = _outcome(value, lacking, time.perf_counter() - start)
+            outcome = _outcome(math.nan, missing(self.needs, data) or decision.undefined)
+        else:
+            start = time.perf_counter()
+            value, lacking = self.value_of(data.scanned_again() if fresh else data)
+            outcome = _outcome(value, lacking, time.perf_counter() - start)
         if decision is None:
             return outcome
+        outcome = outcome._replace(rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin)
+        if decision.undefined is not None:
+            return outcome
         found = decision.prediction.predicted
-        return outcome._replace(
-            rule=decision.rule,
-            threshold=decision.threshold,
-            alarms=len(found),
-            alarmed_points=found.points,
-            uses_labels=decision.uses_labels,
-            origin=decision.origin,
-        )
+        return outcome._replace(threshold=decision.threshold, alarms=len(found), alarmed_points=found.points)
+
+
+def row_of(metric: Metric, outcome: Outcome, scoring: Scoring) -> Row:
+    """Make the row of a metric's outcome on a scoring, with counts of what was left out where there is any."""
+    return {"metric": str(metric), **outcome._asdict(), **counts_of(scoring)}
+
+
+def missing_row(metric: Metric) -> Row:
+    """Make the row of a metric where a detector has no scores."""
+    outcome = Outcome(math.nan, "missing", "no scores", reason=Reason.NO_SCORES)
+    return {"metric": str(metric), **outcome._asdict()}
 
 
 def _outcome(value: float, lacking: Fact | None, seconds: float = math.nan) -> Outcome:
@@ -363,10 +357,7 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
 
 # What a metric may need of its data, and what to say where that is missing.
 _NEEDS: dict[str, tuple[Callable[[Any], bool], Fact]] = {
-    "anomaly": (
-        lambda data: data.truth.has(1),
-        Fact(Reason.NO_ANOMALY, "y_true has no anomalous point (no 1)"),
-    ),
+    "anomaly": (lambda data: data.truth.has(1), Fact(Reason.NO_ANOMALY, "y_true has no anomalous point (no 1)")),
     "normal": (lambda data: data.truth.has(0), Fact(Reason.NO_NORMAL, "y_true has no normal point (no 0)")),
     "alarm": (lambda data: data.alarms.has(1), Fact(Reason.NO_ALARM, "y_pred has no alarm (no 1)")),
 }
@@ -390,11 +381,7 @@ METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")
 
 
 def parse_metric(text: str) -> Metric:
-    """Return the record that a text like `cce` or `vus_pr(window=100)` names.
-
-    >>> str(parse_metric("cce( tau = 0.4 )"))
-    'cce(tau=0.4)'
-    """
+    """Return the record that a text like `cce` or `vus_pr(window=100)` names."""
     name, positional, options = parse_call(text)
     metric = METRICS[_name_of_label(name)]
     if positional:

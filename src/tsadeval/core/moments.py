@@ -4,11 +4,10 @@ This is all that CCE needs of a series, so it is also the state of its streaming
 join into what one pass over both would have given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class RunMoments:
     exponent: int = 0
 
     @classmethod
-    def of(cls, data: Scoring) -> RunMoments:
+    def of(cls, data: Scoring) -> Self:
         """From checked and scanned scores: O(runs), but for scores of extreme magnitude."""
         largest = max(abs(data.low), abs(data.high))
         exponent = 0
@@ -56,7 +55,7 @@ class RunMoments:
         )
 
     @classmethod
-    def join(cls, pieces: Sequence[RunMoments]) -> RunMoments:
+    def join(cls, pieces: Sequence[Self]) -> Self:
         """Return the moments of neighbouring pieces, in their order in time, as if scanned as one series."""
         if len(pieces) == 1:
             return pieces[0]
@@ -95,7 +94,7 @@ class RunMoments:
         """Return the label of every run."""
         return (np.arange(len(self.counts)) + self.first_label) % 2
 
-    def in_units_of(self, exponent: int) -> RunMoments:
+    def in_units_of(self, exponent: int) -> Self:
         """Return the same moments in other units."""
         by = self.exponent - exponent
         if by == 0:

@@ -4,21 +4,21 @@ Metrics, threshold rules, detectors and data sets are all written this way, in P
 stores.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os
 import pkgutil
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from threading import RLock
 from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+
+T = TypeVar("T")
 
 # A text in quotes, which hides what it holds, or any other character; a quote elsewhere is an apostrophe.
 _PIECES = re.compile(r"""(?<=[\[({,=: ])(?:'[^']*'|"[^"]*")|.""", re.DOTALL)
@@ -88,11 +88,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def format_call(name: str, options: Iterable[tuple[str, Any]]) -> str:
-    """Return the text that `parse_call` reads back.
-
-    >>> format_call("cce", [("tau", 0.4)])
-    'cce(tau=0.4)'
-    """
+    """Return the text that `parse_call` reads back."""
     inside = ", ".join(f"{key}={value!r}" for key, value in options)
     return f"{name}({inside})" if inside else name
 
@@ -162,18 +158,14 @@ def is_number(text: str) -> bool:
     return True
 
 
-# Registry: a read-only mapping of names to records that helps when a name is not known.
-
-
-T = TypeVar("T")
-
-
-def did_you_mean(name: str, known: list[str]) -> str:
-    """Return the end of an error message: the nearest known names, or all of them where none is near."""
-    near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
+def did_you_mean(name: str, known: list[str], most: int | None = None) -> str:
+    """Return the end of an error message: the nearest known names, or where none is near all (or `most`) of them."""
+    some = known if most is None else known[:1000]
+    near = get_close_matches(name, some, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
     if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"valid names: {', '.join(known)}" if known else "there are none"
+        return f"did you mean {' or '.join(map(printable, near))}?"
+    more = f", ... ({len(known)} in all)" if len(known) > len(known[:most]) else ""
+    return f"valid names: {', '.join(map(printable, known[:most]))}{more}" if known else "there are none"
 
 
 def check_known(name: str, known: Iterable[str], kind: str, where: str) -> None:
@@ -250,13 +242,28 @@ class Registry(Mapping[str, T], Generic[T]):
         return f"<{len(self)} {self.kind}s: {', '.join(self)}>"
 
 
+def load_late(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when first used, each from its home.
+
+    Those without a home are modules of the package.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            hint = "" if name.startswith("__") else f": {did_you_mean(name, sys.modules[package].__all__)}"
+            raise AttributeError(f"{package} has no {name!r}{hint}")
+        home = importlib.import_module(homes[name] or f"{package}.{name}")
+        value = getattr(home, name) if homes[name] else home
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
+
+
 def import_modules(package: str) -> list[ModuleType]:
     """Import all modules (not sub-packages) of a package, in the order of their names."""
     path = importlib.import_module(package).__path__
     return [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(path) if not m.ispkg]
-
-
-# Names that come from files, made safe to print.
 
 
 _LONGEST = 200

@@ -1,7 +1,5 @@
 """Order of the points by score: an argsort whose cost grows as that of a sort of the values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parallel work: threads of this process, reading ahead in a background thread, and joblib's cluster backends."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings
@@ -78,9 +76,6 @@ def ahead(read: Callable[[], Iterator[T]]) -> Iterator[T]:
         finally:
             for one in waiting:
                 one.cancel()
-
-
-# Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster.
 
 
 _ROUND = 8  # items of a round for each worker, where a backend only returns when all are done

@@ -1,7 +1,5 @@
 """Checks of option values, and the options of metrics that also run on tensors (CCE, PATE, VUS)."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections import Counter
@@ -131,21 +129,20 @@ def options_of(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def refuse_unknown(
-    owner: str, known: Collection[str], given: Iterable[str], hints: Mapping[str, str] | None = None
+    owner: str,
+    known: Collection[str],
+    given: Iterable[str],
+    hints: Mapping[str, str] | None = None,
+    error: type[Exception] = InvalidParameterError,
 ) -> None:
     """Refuse the first option that is not known; `hints` say of some what to do instead."""
     for option in given:
         if option not in known:
             hint = (hints or {}).get(option) or did_you_mean(option, list(known))
-            raise TypeError(f"{owner}() has no option {option!r}: {hint}")
+            raise error(f"{owner} has no option {option!r}: {hint}")
 
 
-# Options of the metrics that have a second implementation on tensors.
-#
-# They are apart from `tsadeval.metrics` because `tsadeval.torch` works without the compiled kernels, which that
-# imports.
-
-
+# Options of metrics stand here because `tsadeval.torch`, which has these metrics too, works without compiled kernels.
 BETA = Number(0, open_low=True)
 F_CHECKS: dict[str, Check] = {"beta": BETA}
 

@@ -5,8 +5,6 @@ threshold, alarms (runs of alarms), alarmed_points, seconds, status, message. A 
 printed (`_grid`) and may add views of its own.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import math
@@ -112,23 +110,18 @@ _LATEX = str.maketrans(
 
 
 def latex_text(value: Any, digits: int = 4) -> str:
-    """Format a value as LaTeX prints it."""
+    r"""Format a value as LaTeX prints it, a number with a minus sign, which outside of formulas would be a hyphen.
+
+    >>> latex_text(-0.023, 3), latex_text(-math.inf)
+    ('$-$0.023', '$-\\infty$')
+    """
     if value is NONE or value != value:
         return "--"  # a hyphen would look like a minus sign without a number
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _latex_number(cell_text(value, digits))
+        return cell_text(value, digits).replace("-", "$-$").replace("inf", r"$\infty$").replace("$$", "")
     text = cell_text(value, digits).translate(_LATEX)
     # At the begin of a row these would belong to the line break of the row above.
     return "{}" + text if text.startswith(("[", "*")) else text
-
-
-def _latex_number(text: str) -> str:
-    """Write a number with a minus sign, which outside of formulas would be a hyphen.
-
-    >>> _latex_number("-0.023"), _latex_number("-inf"), _latex_number("1e-05")
-    ('$-$0.023', '$-\\\\infty$', '1e$-$05')
-    """
-    return text.replace("-", "$-$").replace("inf", r"$\infty$").replace("$$", "")
 
 
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
@@ -192,7 +185,7 @@ class Result:
         """Lines under the table: what was chosen, dropped or undefined."""
         return []
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """All columns of all rows as a pandas DataFrame."""
         frame: pd.DataFrame = require("pandas", extra="all").DataFrame(self.rows)
         return frame
@@ -268,11 +261,8 @@ class ResultTable(Result):
 
 def grid_of(rows: Sequence[Row], columns: Sequence[str]) -> Grid:
     """Return these columns of the rows, with their names as the head."""
-    return [list(columns), *([_cell(column, row.get(column)) for column in columns] for row in rows)]
-
-
-def _cell(column: str, value: Any) -> Any:
-    return Exact(value) if column == "threshold" and isinstance(value, float) else value
+    exact = ({**row, "threshold": Exact(t)} if isinstance(t := row.get("threshold"), float) else row for row in rows)
+    return [list(columns), *([row.get(column) for column in columns] for row in exact)]
 
 
 class MappingResult(Result, Mapping[str, float]):

@@ -1,7 +1,5 @@
 """Selection of metrics: names, sets and functions to `Metric` records; the metric of a result that a name means."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable
@@ -97,22 +95,13 @@ def _own_function(text: str, known: list[str]) -> str:
         return f"write {module}:{function}{bracket}{options} for a function of your own"
     if not name.isidentifier() or get_close_matches(name, known, n=1):
         return ""
-    here = [*sys.path, os.getcwd()]  # where `import_object` looks for it
-    found = PathFinder.find_spec(name, here) is not None
-    return f"write {name}:function for a function of your own in the module {name}" if found else ""
-
-
-# Which metric of a result is meant: by its text, by its record, or by the function that was passed to the run.
+    if PathFinder.find_spec(name, [*sys.path, os.getcwd()]) is None:  # where `import_object` looks for it
+        return ""
+    return f"write {name}:function for a function of your own in the module {name}"
 
 
 def metric_text(metric: Any) -> str:
-    """Return the text by which results know a metric that is given as a text, a record or a function.
-
-    >>> def mine(y_true, y_score):
-    ...     return 0.5
-    >>> metric_text(mine), metric_text("auc_roc")
-    ('mine', 'auc_roc')
-    """
+    """Return the text by which results know a metric that is given as a text, a record or a function."""
     if isinstance(metric, (str, Metric)):
         return str(metric)
     if not callable(metric):

@@ -1,12 +1,10 @@
 """Setting of a series: time stamps, ignored points and other scores beside labels and scores; its period."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -99,7 +97,7 @@ class Setting:
         both = [mask for mask in (self.ignored, self.unknown) if mask is not None]
         return np.logical_or.reduce(both) if both else None
 
-    def at_points(self, judged: Bools) -> Setting:
+    def at_points(self, judged: Bools) -> Self:
         """Return that of some points, put together: their stamps are gone, but not how long they last."""
         weights = None if self.shares is None else self.shares[judged]
         unknown = None if self.unknown is None else self.unknown[judged]
@@ -116,9 +114,6 @@ def is_spans(ignore: Any) -> bool:
     if isinstance(ignore, np.ndarray):
         return ignore.ndim == 2 and ignore.shape[1] == 2
     return isinstance(ignore, (list, tuple)) and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in ignore)
-
-
-# The period of a series, as TSB-AD estimates it.
 
 
 _POINTS, _LAGS, _FIRST, _LAST, _DEFAULT = 20_000, 400, 3, 300, 125

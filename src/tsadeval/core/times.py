@@ -4,14 +4,12 @@ Metrics and kernels count points. Where time stamps are given, the conversion ha
 time from its stamp to the next one, and a duration such as "30min" is compared with differences of stamps.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +92,7 @@ class Times:
         """Time that all points stand for."""
         return int(self.durations.sum())
 
-    def at_points(self, mask: NDArray[np.bool_]) -> Times:
+    def at_points(self, mask: NDArray[np.bool_]) -> "Times":
         """Return the stamps of some of the points."""
         return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 
@@ -237,7 +235,7 @@ class Named(str):
     lines: Sequence[int] | None = None
 
     @classmethod
-    def of(cls, name: str, lines: Sequence[int] | None) -> Named:
+    def of(cls, name: str, lines: Sequence[int] | None) -> Self:
         """Return a name with the lines of the file."""
         found = cls(name)
         found.lines = lines

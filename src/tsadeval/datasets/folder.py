@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsadeval import errors
-from tsadeval.core.names import printable
+from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.parameters import Check, Number
 from tsadeval.datasets.dataset import Split, feature_matrix, of_tables, split_rows
 from tsadeval.datasets.readers import labels
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import kind_of
 from tsadeval.tables.reading import FORMATS, is_table_file, read_table
-from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
+from tsadeval.tables.table import POSITIONS, SHOWN, TIMES, Table
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools
@@ -86,7 +86,7 @@ def _labels(table: Table, name: str) -> Bools:
         if table.source == IN_MEMORY:
             hint = 'name them: te.datasets.load(table, label="...")'
         raise InvalidInputError(
-            f"{table.source}: no labels {printable(name)!r}: {nearest(name, list(table.columns))}; {hint}"
+            f"{table.source}: no labels {printable(name)!r}: {did_you_mean(name, list(table.columns), SHOWN)}; {hint}"
         )
     return labels(table.source, table.numbers(name))
 
@@ -99,7 +99,8 @@ def _features(table: Table, label: str, chosen: Sequence[str] | None) -> Table:
     names = [name for name in table.columns if name != left_out]
     for name in chosen or ():
         if name not in names:
-            raise InvalidInputError(f"{table.source}: no column {printable(name)!r} (columns=): {nearest(name, names)}")
+            near = did_you_mean(name, names, SHOWN)
+            raise InvalidInputError(f"{table.source}: no column {printable(name)!r} (columns=): {near}")
     if chosen is None:
         other = TIMES | POSITIONS | {name.lower() for name in table.index}
         chosen = [name for name in names if name.lower() not in other and kind_of(table.columns[name]) not in "mMDt"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from tsadeval._optional import require
 from tsadeval.core.names import did_you_mean, parse_call, printable
-from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.core.parameters import Check, check_parameters, refuse_unknown
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Download, Facts, assemble, compare
 from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_own, series_in
 from tsadeval.datasets.readers import VARIABLE, Files, data_folder
@@ -160,10 +160,7 @@ def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
 
 
 def _check_options(owner: str, known: Mapping[str, Check | None], given: dict[str, Any]) -> None:
-    for option in given:
-        if option not in known:
-            hint = did_you_mean(option, list(known))
-            raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")
+    refuse_unknown(owner, known, given)
     check_parameters(printable(owner), {option: check for option, check in known.items() if check}, given)
 
 

@@ -10,11 +10,9 @@ True
 lof(window=50, random_state=1)
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+from tsadeval.core.names import load_late
 from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make, option, parse_detector
 
 if TYPE_CHECKING:
@@ -42,11 +40,7 @@ _HOMES = {
 
 
 if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"tsadeval.detectors has no {name!r}")
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    __getattr__ = load_late(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

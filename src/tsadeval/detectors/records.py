@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.core.names import Registry, did_you_mean, parse_call
-from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.core.names import Registry, parse_call
+from tsadeval.core.parameters import Check, check_parameters, refuse_unknown
 from tsadeval.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ class DetectorRecord:
 
     def with_options(self, **options: Any) -> DetectorRecord:
         """Fix some options of the detector. Torch is not needed for this."""
-        for name in options:
-            if name not in self.parameters:
-                raise InvalidParameterError(
-                    f"{self.name} has no option {name!r}: {did_you_mean(name, list(self.parameters))}"
-                )
+        refuse_unknown(self.name, self.parameters, options)
         check_parameters(self.name, self.checks, options)
         merged = {**dict(self.bound), **options}
         changed = ((k, merged[k]) for k, default in self.parameters.items() if k in merged and merged[k] != default)

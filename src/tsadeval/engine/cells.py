@@ -3,14 +3,12 @@
 A cell is one value that is to be computed, named by small plain data; a cell that got its value is a row.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -59,7 +57,7 @@ class Layout(Generic[C]):
     command: str
 
     @classmethod
-    def of(cls, cell: type[C], command: str, **columns: str) -> Layout[C]:
+    def of(cls, cell: type[C], command: str, **columns: str) -> Self:
         """Return the layout of a cell's fields, by their annotations, and of what is known of every value.
 
         `columns` are those besides, and those of another type than usual.
@@ -93,10 +91,10 @@ class Chunk:
     `timed`, `seconds` is that of a metric's public call; else metrics share what they compute, and it is NaN.
     """
 
-    scorings: Callable[[Chunk], Iterable[Making]]
+    scorings: Callable[["Chunk"], Iterable[Making]]
     cells: tuple[Any, ...]
-    metrics: Mapping[str, Metric]
-    rules: Mapping[str, Rule]
+    metrics: Mapping[str, "Metric"]
+    rules: Mapping[str, "Rule"]
     payload: Any = None
     timed: bool = False
 

@@ -1,7 +1,5 @@
 """The one loop from a chunk of cells to rows; keys of metrics and rules in stores, and their records in plans."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -96,13 +94,8 @@ def _outcome(metric: Metric, scoring: Scoring, rule: Rule, timed: bool) -> Row:
 
 def record_of_metric(metric: Metric) -> dict[str, Any]:
     """All that a later reader of the store needs to know of a metric."""
-    return {
-        "name": str(metric),
-        "kind": metric.kind,
-        "direction": metric.direction,
-        "version": metric.version,
-        "library": metric.library,
-    }
+    known = {name: getattr(metric, name) for name in ("kind", "direction", "version", "library")}
+    return {"name": str(metric), **known}
 
 
 def metric_of_record(record: dict[str, Any]) -> Metric:

@@ -5,8 +5,6 @@ code instead of their names. What is installed (standard library, site-packages,
 and version.
 """
 
-from __future__ import annotations
-
 import ast
 import copyreg
 import dis
@@ -240,11 +238,7 @@ def _hash(*parts: str | bytes) -> bytes:
 
 
 def installed(module: str) -> bool:
-    """Return True if the module is part of Python, of an installed package, or of tsadeval.
-
-    >>> installed("os"), installed("numpy.linalg"), installed("__main__")
-    (True, True, False)
-    """
+    """Return True if the module is part of Python, of an installed package, or of tsadeval."""
     path = None if module in ("", "__main__") else _file(module)
     if path is None:
         return module.partition(".")[0] in sys.stdlib_module_names  # built in or frozen

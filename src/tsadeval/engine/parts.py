@@ -3,8 +3,6 @@
 A file has its checksum in its name. It is read a group of rows at a time, with texts as codes of a dictionary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time
@@ -168,13 +166,6 @@ def _verified(path: Path) -> bytes:
     return content
 
 
-# Keys of cells, and the index that finds their rows: 24 bytes a row, however long the texts that name a cell.
-#
-# A key is 16 bytes: the digests of a cell's values, each with the place of its column, combined by exclusive or.
-# Two different cells have the same key with a probability of 2**-128, and values that many cells share are
-# digested once.
-
-
 _PLAIN = {"string": str, "int32": int, "int64": int, "float64": lambda value: float(value) + 0.0}  # no negative zero
 _RECORD = np.dtype([("key", "S16"), ("rank", ">u8")])
 _ERROR = 1 << 61  # ranks from here on are those of errors, the last one first
@@ -191,7 +182,11 @@ def coded(column: Any) -> tuple[Places, list[Any]]:
 
 
 class Keys:
-    """Keys of cells of a layout, whether they come as tuples or as rows of a table."""
+    """Keys of cells of a layout, whether they come as tuples or as rows of a table.
+
+    A key is 16 bytes: the digests of a cell's values, each with the place of its column, combined by exclusive or. Two
+    cells have the same key with a probability of 2**-128, and values that many cells share are digested once.
+    """
 
     def __init__(self, layout: Layout[Any]) -> None:
         self._kinds = [_PLAIN[layout.columns[name]] for name in layout.fields]

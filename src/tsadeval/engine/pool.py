@@ -5,8 +5,7 @@ group of its own, so that it is killed with all that it has started; a janitor p
 process dies without a chance to do so.
 """
 
-from __future__ import annotations
-
+import math
 import os
 import pickle
 import signal
@@ -28,15 +27,7 @@ from tsadeval.engine.worker import Failed
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
 _TICK = 0.1  # seconds between two looks at the processes
 _GRACE = 0.5  # seconds in which an ended process may still be heard
-_THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
+_THREADS = [f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR")]
 _WORKER = "import sys; sys.path[:] = {path!r}; from tsadeval.engine.worker import main; main({memory!r})"
 _JANITOR = """
 import os, signal, sys
@@ -66,7 +57,7 @@ class _Worker:
     """One process, and the thread that talks to it."""
 
     def __init__(
-        self, events: SimpleQueue[tuple[_Worker, list[Any] | None, float]], limits: Limits, workers: int
+        self, events: SimpleQueue[tuple["_Worker", list[Any] | None, float]], limits: Limits, workers: int
     ) -> None:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
@@ -76,7 +67,7 @@ class _Worker:
             [sys.executable, *flags, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**dict.fromkeys(_THREADS, share), **os.environ},
+            env={**dict.fromkeys([*_THREADS, "VECLIB_MAXIMUM_THREADS"], share), **os.environ},
             start_new_session=True,
         )
         self.tasks: SimpleQueue[bytes | None] = SimpleQueue()
@@ -216,21 +207,15 @@ class _Pool:
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
 
-    def _allowed(self, started: bool) -> float:
-        seconds = self._limits.seconds
-        return float("inf") if seconds is None else seconds if started else max(seconds, _START)
-
     def _check_workers(self) -> Iterator[list[Row]]:
         """End workers that exceed the time limit, and find those that ended without closing their pipes."""
-        now = time.monotonic()
+        now, seconds = time.monotonic(), self._limits.seconds or math.inf
         for worker, (_, since, started) in list(self._busy.items()):
             if not self._events.empty():
                 return
-            if now - since > self._allowed(started):
+            if now - since > (seconds if started else max(seconds, _START)):
                 worker.end()
-                yield from self._break_off(
-                    worker, f"TimeoutError: no value after {self._limits.seconds:g} s (cell_timeout)"
-                )
+                yield from self._break_off(worker, f"TimeoutError: no value after {seconds:g} s (cell_timeout)")
             elif worker.process.poll() is not None and now - since > _GRACE:
                 yield from self._break_off(worker, _ending(worker.end()))
 

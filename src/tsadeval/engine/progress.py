@@ -1,13 +1,11 @@
 """Progress of long runs: a bar on a terminal, lines elsewhere, a tqdm bar, or a function of the caller's."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError
@@ -43,7 +41,7 @@ class Bar:
         self._total: int | None = None
         self._started = self._spoke = 0.0
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         self._progress.__enter__()
         return self
 

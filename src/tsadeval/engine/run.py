@@ -5,8 +5,6 @@ that is not local, as `joblib.parallel_config(backend="dask")`, joblib maps the 
 Only this process writes, so workers need no shared disk.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import sys

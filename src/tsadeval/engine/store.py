@@ -7,8 +7,6 @@ continued, and several processes can share a store: where two computed a cell, e
 Rows are read a part at a time. What is kept of all of them is an index of 24 bytes a row, while it is needed.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import uuid
@@ -16,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +26,6 @@ from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
 from tsadeval.engine.parts import Index, Keys, Moved, Parts, coded
 from tsadeval.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 
@@ -63,7 +58,7 @@ class Store(Generic[C]):
         self.sweep("parts", "plans")
 
     @classmethod
-    def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
+    def existing(cls, folder: str | Path, layout: Layout[C]) -> Self:
         """Return a store that must be there already."""
         if not (Path(folder) / "parts").is_dir():
             raise InvalidInputError(f"{folder} holds no results: run `{layout.command} --store {folder}` first")
@@ -108,10 +103,9 @@ class Store(Generic[C]):
         """Return a byte for each cell: 1 where it has no value yet, else 0. An error is tried again."""
         return self._find(cells)[1].tobytes()
 
-    def frame(self, cells: Iterable[C]) -> pd.DataFrame:
+    def frame(self, cells: Iterable[C]) -> Any:
         """Return the rows of these cells, as far as they are there, in this order; the best of several of a cell."""
-        frame: pd.DataFrame = self.table(cells).to_pandas()
-        return frame
+        return self.table(cells).to_pandas()
 
     def table(self, cells: Iterable[C]) -> Any:
         """Return the same as `frame`, as a table of Arrow."""

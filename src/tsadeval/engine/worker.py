@@ -3,8 +3,6 @@
 It is started by `tsadeval.engine.pool` and ends with its input. What user code prints goes to standard error.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tsadeval.core.facts import odd_alarms, points_of, row_of
+from tsadeval.core.facts import odd_alarms, points_of
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.messages import (
     IS_TURNED,
@@ -15,7 +15,7 @@ from tsadeval.core.messages import (
     warn_of_alarms,
     warn_of_undefined,
 )
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Metric, Rule, row_of
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics

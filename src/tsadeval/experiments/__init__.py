@@ -1,4 +1,1 @@
-"""Experiments: detectors trained on data sets, their scores kept and evaluated. Public function: `tsadeval.detect`.
-
-`scores` needs NumPy and the detector's own library only, so that scores can be made on any machine and judged here.
-"""
+"""Experiments: detectors trained on data sets (`tsadeval.detect`), and metrics of many files of scores."""

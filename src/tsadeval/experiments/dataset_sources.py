@@ -1,34 +1,24 @@
 """Data sets of an experiment: chosen by name and options, or given in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from tsadeval.core.names import format_call
-from tsadeval.datasets import DATASETS
-from tsadeval.datasets.dataset import checksum_of
+from tsadeval.datasets.dataset import DATASETS, Dataset, checksum_of
 from tsadeval.datasets.loading import is_table, items, load, located, split_options
 from tsadeval.engine.cells import versions
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-
-if TYPE_CHECKING:
-    from tsadeval.datasets import Dataset
-    from tsadeval.tables.checksums import Checksums
+from tsadeval.tables.checksums import Checksums
 
 UNREADABLE = ""  # in place of the checksum of a data set that cannot be read
 
 
 @dataclass(frozen=True)
 class Source:
-    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along.
-
-    >>> Source.of("ucr/125(end=exclusive)")
-    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, data=None)
-    """
+    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along."""
 
     name: str
     path: str
@@ -37,7 +27,7 @@ class Source:
     held: Dataset | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, dataset: Any, data: str | Path | None = None) -> Source:
+    def of(cls, dataset: Any, data: str | Path | None = None) -> Self:
         """Return the source that a name (with options in brackets), a path, or a loaded data set stands for."""
         if isinstance(dataset, (str, Path)):
             path, options = split_options(str(dataset))
@@ -51,7 +41,7 @@ class Source:
             )
         return cls(dataset.name, dataset.name, held=dataset)
 
-    def checked(self, checksums: Checksums, hold: int) -> tuple[Source, str]:
+    def checked(self, checksums: Checksums, hold: int) -> tuple[Self, str]:
         """Return the source by its full name, and the checksum of its data.
 
         Where they must be read for that, data of up to `hold` bytes come along.
@@ -66,8 +56,8 @@ class Source:
             read.append(self.load())
             return read[0].description.checksum
 
-        key = f"{full.name}, {versions()}"  # another version may read the same files in another way
-        checksum = checksums.of(key, files, take)
+        # Another version may read the same files in another way.
+        checksum = checksums.of(f"{full.name}, {versions()}", files, take)
         return replace(full, held=next((found for found in read if found.nbytes <= hold), None)), checksum
 
     def load(self) -> Dataset:

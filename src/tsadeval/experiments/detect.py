@@ -1,7 +1,5 @@
 """`te.detect`: train detectors on data sets, cache their scores, evaluate them."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import weakref
@@ -9,22 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
+from tsadeval.datasets.dataset import Dataset
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
-from tsadeval.engine.compute import (
-    choose_metrics,
-    compute,
-    metric_of_record,
-    record_of_metric,
-    rule_key,
-    rule_of_key,
-)
+from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric, rule_key, rule_of_key
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store
@@ -35,9 +27,6 @@ from tsadeval.experiments.detection import Detection
 from tsadeval.experiments.detector_specs import DetectorSpec, choose_detectors, keep_scores
 from tsadeval.tables.checksums import Checksums
 from tsadeval.thresholds.rules import parse_rule
-
-if TYPE_CHECKING:
-    from tsadeval.datasets import Dataset
 
 # Data sets are kept between planning and training up to this size.
 HELD_BYTES = 1 << 30
@@ -112,7 +101,7 @@ class Plan:
         }
 
     @classmethod
-    def of_records(cls, records: Sequence[dict[str, Any]]) -> Plan:
+    def of_records(cls, records: Sequence[dict[str, Any]]) -> Self:
         """Return all recorded plans in one; what ran is there by name only.
 
         Where they differ (data under an old name, an edited metric) the last one counts.

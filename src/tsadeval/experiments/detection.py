@@ -1,7 +1,5 @@
 """Detection: the values, tables and cached scores of detectors on data sets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
@@ -43,7 +41,7 @@ class Detection(Comparison):
         The detectors, and how tables call them: by their full texts where they would share a title.
     """
 
-    def __init__(self, plan: Plan, store: Store[Any], folder: Path) -> None:
+    def __init__(self, plan: "Plan", store: Store[Any], folder: Path) -> None:
         self.plan = plan
         self.folder = folder
         self._stored = store.table(plan.cells())
@@ -59,7 +57,7 @@ class Detection(Comparison):
         self.detectors = list(self.titles)
         self.metrics = list(map(str, plan.metrics))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """All rows: what names each value, the value, threshold, seconds, device, status, message and versions."""
         frame: pd.DataFrame = self._stored.to_pandas()
         return frame

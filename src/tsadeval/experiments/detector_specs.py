@@ -1,6 +1,7 @@
-"""DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores."""
+"""DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores.
 
-from __future__ import annotations
+Nothing here needs the compiled kernels, pandas or pyarrow, so that scores can be made on any machine.
+"""
 
 import copy
 import platform
@@ -10,9 +11,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval.core.names import import_object, parse_call
+from tsadeval.datasets.dataset import Dataset
 from tsadeval.detectors import DetectorRecord, parse_detector
 from tsadeval.detectors.estimators import family_of, refuse_known
 from tsadeval.detectors.wrapping import wrap, wrappable
@@ -20,9 +22,6 @@ from tsadeval.engine.cells import versions
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
-
-if TYPE_CHECKING:
-    from tsadeval.datasets import Dataset
 
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
 _APART = {"device", "progress", "random_state"}
@@ -47,7 +46,7 @@ class DetectorSpec:
     instance: Any = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, detector: Any, seed: int = 0) -> DetectorSpec:
+    def of(cls, detector: Any, seed: int = 0) -> "DetectorSpec":
         """Return the spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
         if isinstance(detector, DetectorSpec):
             return detector
@@ -116,8 +115,7 @@ def _imported(text: str, seed: int) -> DetectorSpec:
             words = " ".join(str(error).split())
             raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
     spec = _of_object(made, seed)
-    mark = spec.text.rpartition("@")[2]
-    return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
+    return replace(spec, text=f"{text}@{spec.text.rpartition('@')[2]}", title=text.partition(":")[2])
 
 
 def _of_object(detector: Any, seed: int) -> DetectorSpec:
@@ -145,11 +143,6 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
         return DetectorSpec(text, shown, instance=made)
     made = copy.deepcopy(made).set_params(**dict.fromkeys(unseeded, seed))
     return DetectorSpec(text, shown, seed, instance=made)
-
-
-# Train a detector on a data set, score its test part and cache the scores.
-#
-# Nothing here needs the compiled kernels, pandas or pyarrow, so that scores can be made on any machine.
 
 
 def keep_scores(

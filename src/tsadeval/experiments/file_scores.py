@@ -1,7 +1,5 @@
 """The cells of `te.score_files` and its result, which is read from the store when it is asked for."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from bisect import bisect_left
@@ -178,7 +176,7 @@ class FileScores(Result):
         """Plain dicts, made when they are asked for."""
         return list(self._all().to_pylist())
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """All rows: file, series, score, metric, value, threshold, status, message and what the file holds."""
         frame: pd.DataFrame = self._all().to_pandas()
         return frame

@@ -1,7 +1,5 @@
 """`score_files`: metrics of many files of labels and scores, in parallel, with its cells and its result."""
 
-from __future__ import annotations
-
 import glob
 import json
 import math
@@ -122,8 +120,7 @@ def score_files(
     if options.columns or any(map(is_pattern, options.score)):
         named = dict(zip(shards, in_order(partial(_names, checksums), shards.values(), None), strict=True))
     by = ", ".join(map(printable, options.by))
-    label = _label(shards[found[0].path])
-    wanted = Wanted(found, named, by, options.time or "", label, options.score, values)
+    wanted = Wanted(found, named, by, options.time or "", _label(shards[found[0].path]), options.score, values)
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": asked, "files": len(found)})
     checksums.save()

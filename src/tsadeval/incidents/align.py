@@ -1,21 +1,17 @@
 """`align`: convert scores of windows to scores of points."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.durations import nanoseconds
-from tsadeval.core.events import Index
+from tsadeval.core.events import Floats, Index
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-Floats = NDArray[np.float64]
 How = Literal["last", "mean", "max", "center"]
 _WHOLE = Number(1, integer=True)
 _CHECKS: dict[str, Check] = {"how": OneOf(get_args(How)), "index": _WHOLE, "window": _WHOLE, "stride": _WHOLE}

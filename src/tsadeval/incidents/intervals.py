@@ -1,7 +1,5 @@
 """Conversion between intervals of time (incidents, alarms) and 0/1 labels of points."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import numpy as np

@@ -1,9 +1,7 @@
 """Placement of intervals on the time stamps of points, and handling of those that do not fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,6 @@ from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
 Closed = Literal["left", "right", "both", "neither"]
 Labels = NDArray[np.uint8]
 
-CLOSED = ("left", "right", "both", "neither")
 # Which side of equal stamps `searchsorted` takes for the start and the stop of an interval.
 _SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
     "left": ("left", "left"),
@@ -26,10 +23,8 @@ _SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
     "neither": ("right", "left"),
 }
 _BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
-
-
 CHECKS: dict[str, Check] = {
-    "closed": OneOf(CLOSED),
+    "closed": OneOf(get_args(Closed)),
     "overlap": OneOf(("error", "merge")),
     "outside": OneOf(("error", "clip")),
     "between": OneOf(("error", "next", "near", "drop")),

@@ -1,12 +1,10 @@
 """Reader of incidents (pairs, tables, NAB windows, files) and the columns that assign them to series."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tsadeval.core.events import Events
 from tsadeval.core.messages import named
@@ -37,7 +35,7 @@ class IncidentTable(NamedTuple):
         """Where an incident is, for messages."""
         return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
-    def at_rows(self, rows: Sequence[int]) -> IncidentTable:
+    def at_rows(self, rows: Sequence[int]) -> Self:
         """Return some of the incidents."""
         return self._replace(
             starts=[self.starts[row] for row in rows],
@@ -158,9 +156,6 @@ def _numbers(cells: list[Any]) -> list[Any]:
             with suppress(ValueError):
                 return [kind(cell) for cell in cells]
     return cells
-
-
-# Assign incidents to series by the columns that name them.
 
 
 def _words(text: str) -> frozenset[str]:

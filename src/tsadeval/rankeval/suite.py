@@ -179,7 +179,7 @@ class SuiteResult(Result):
         self.plan: Any = plan
         self.store = store
         self._n_jobs = n_jobs
-        self._frame = store.frame(plan.cells())
+        self._frame: pd.DataFrame = store.frame(plan.cells())
         self._analysis: Any = plan.analysis(plan, self)
 
     @classmethod

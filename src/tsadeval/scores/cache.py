@@ -5,8 +5,6 @@ A file `scores/<data set>/<detector>.npz` holds `scores`, `labels` and `provenan
 copied into a store, and only the evaluation is left to do. Nothing here needs the compiled kernels, pandas or pyarrow.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -14,17 +12,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import is_zipfile
 
 import numpy as np
 
 from tsadeval.core.arrays import as_scores, read_array
+from tsadeval.core.events import Bools, Floats
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.files import write_whole
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools, Floats
 
 # What a file says of itself; `dataset` is the name as the plan has it, with options.
 _FACTS = {"dataset", "checksum", "detector", "seed", "fit_seconds", "score_seconds", "device", "versions"}

@@ -4,8 +4,6 @@ So do time stamps and values that are given beside scores. Each is joined with t
 detectors and files) and by their time stamps.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +36,7 @@ from tsadeval.incidents.reader import (
 from tsadeval.scores.options import Options
 from tsadeval.scores.scored import Given, LeftOut, align
 from tsadeval.scores.scoring import has_dates
+from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.columns import Array, python_values
 from tsadeval.tables.sources import user_path
 
@@ -127,7 +126,7 @@ class Spans:
         if self._path is None:
             raise InvalidInputError("incidents must be in a file where values are kept in a store")
         try:
-            digest = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+            digest = file_digest(self._path)[:16]
         except OSError as error:
             raise InvalidInputError(f"{self._where}: cannot be read ({error.strerror})") from None
         owners = "file" if self._of_files else ", ".join(map(printable, self._columns))
@@ -321,7 +320,7 @@ class Companions:
         detectors: Sequence[str] = (),
         fit: Elsewhere | None = None,
         labels: Elsewhere | None = None,
-    ) -> Companions:
+    ) -> Self:
         """Read them; `files` are names to which incidents may belong, `series` and `detectors` all that there are."""
         spans = partial(Spans, by=options.series_columns, files=files or series, shared=options.shared)
         ignore = options.ignore

@@ -4,8 +4,6 @@ A shard is what is read at once: a table, a file, or arrays in memory. A new for
 of file is a record in `tables.reading` and comes in by itself.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -68,9 +66,6 @@ def find_shards(source: Source) -> Shards:
             return form.shards(source)
     known = "; ".join(form.takes for form in FORMS)
     raise InvalidInputError(f"expected {known}; found {type(source.scores).__name__}")
-
-
-# Arrays in memory.
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +234,6 @@ class _CachedEntries:
             yield Given(cached.provenance["dataset"], detector, cached.labels, cached.scores)
 
 
-# Tables and files.
-
-
 def is_store(scores: Any) -> bool:
     """Return True if `scores` is the folder of a store with scores of detectors."""
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
@@ -313,8 +305,7 @@ def _fit(options: Options) -> Elsewhere | None:
 
 def _elsewhere(given: Any, options: Options, by: Sequence[str], *, alone: bool, of_scores: bool) -> Elsewhere:
     """Read labels, or scores to fit on, from a source of their own, which may lack some of the columns `by`."""
-    keep = {name: getattr(options, name) for name in ("score", "one_series", "max_bytes")}
-    own = Options(label=None, **keep)
+    own = Options(label=None, score=options.score, one_series=options.one_series, max_bytes=options.max_bytes)
     shards = (_files if _is_files(given) else _table)(Source(given, None, None, own)).shards
     first, single = shards[0].table(), len(shards) == 1
     if of_scores or not single:

@@ -1,16 +1,14 @@
 """Options of `te.Scores`: their names, types, defaults and checks, once for everything that reads scores."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict, cast
+from typing import Any, Self, TypedDict, cast
 
 from tsadeval.core.names import did_you_mean
-from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.parameters import OneOf, check_parameters, refuse_unknown
 from tsadeval.core.setting import MISSING, Missing
-from tsadeval.errors import InvalidParameterError, warn
+from tsadeval.errors import warn
 from tsadeval.tables.one_series import DETECTORS
 
 LABEL, SCORE = "label", "score"  # the columns of labels and scores where none is named
@@ -57,7 +55,7 @@ class Options:
     max_bytes: float | None = None
 
     @classmethod
-    def of(cls, reading: Reading, others: Options | None = None) -> Options:
+    def of(cls, reading: Reading, others: Self | None = None) -> Self:
         """Check options, beside `others` that stay; messages name the function that was called, and its own options."""
         given = dict(cast(Mapping[str, Any], reading))
         function, own = _called()
@@ -68,10 +66,8 @@ class Options:
             given.setdefault(new, given.pop(old))
         if given.pop("clip", None) is not None:
             warn("the option clip= goes: incidents that do not fit are always cut, and counted", FutureWarning)
-        for name in given:
-            if name not in known:
-                near = did_you_mean(name, [*own, *(one for one in known if one not in own)])
-                raise InvalidParameterError(f"te.{function} has no option {name!r}: {near}")
+        hints = {name: did_you_mean(name, list(dict.fromkeys([*own, *known]))) for name in given if name not in known}
+        refuse_unknown(f"te.{function}", known, given, hints)
         check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})
         for name in ("score", "by"):
             if name in given:

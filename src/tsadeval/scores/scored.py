@@ -1,10 +1,8 @@
 """Scored, Given, LeftOut: one detector on one series, as checked, as it came, or left out; alignment by time stamps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -67,7 +65,7 @@ class Given:
         about = self.name, tuple(self.keys.items()), self.column
         return LeftOut(self.series, self.detector, self.place, reason, *about)
 
-    def scored(self, missing: Missing) -> Scored | LeftOut:
+    def scored(self, missing: Missing) -> "Scored | LeftOut":
         """Check it and make its scoring, or say why it is left out."""
         try:
             given = numbers_with_gaps(self.y_score, "y_score", "a one-dimensional sequence of numbers")
@@ -79,7 +77,7 @@ class Given:
         except InvalidInputError as error:
             return self.left_out(str(error))
 
-    def at_points(self, mask: Bools) -> Given:
+    def at_points(self, mask: Bools) -> Self:
         """Take some of the points."""
         return replace(
             self,

@@ -1,7 +1,5 @@
 """Scores: whatever people bring, as one collection of scorings by series and detector."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter, deque
@@ -9,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Self, Unpack, cast
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, different
 from tsadeval.scores.tabular import two_scorings
+from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.files import skipped_stores
 
 _FILES = 8  # of more, printing does not read them
@@ -111,7 +110,7 @@ class Scores:
         """The options it is read with."""
         return self._source.options
 
-    def with_options(self, **reading: Unpack[Reading]) -> Scores:
+    def with_options(self, **reading: Unpack[Reading]) -> Self:
         """Return the same scores, read with some other options."""
         if not reading:
             return self
@@ -120,8 +119,8 @@ class Scores:
             source = source._replace(scores=self._shards.shards[0].entries)
         return self._with(_source=source, _shards=find_shards(source))
 
-    def _with(self, **changed: Any) -> Scores:
-        found = object.__new__(Scores)
+    def _with(self, **changed: Any) -> Self:
+        found = object.__new__(type(self))
         found.__dict__.update({"_source": self._source, "_shards": self._shards, "_changes": self._changes, **changed})
         return found
 
@@ -200,7 +199,7 @@ class Scores:
     # What is known of it.
 
     @cached_property
-    def _summary(self) -> _Known:
+    def _summary(self) -> "_Known":
         deque(self.read(), maxlen=0)
         found: _Known = self.__dict__["_summary"]
         return found
@@ -264,12 +263,9 @@ class Scores:
     def checksums(self) -> dict[str, str]:
         """SHA-256 of every file, with a word where it could not be used."""
         unused = {one.place for one in self._summary.left_out if not one.series}
-        found = {}
-        for path in filter(os.path.isfile, self.files):
-            with open(path, "rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            found[path] = f"{digest}, not used" if path in unused else digest
-        return found
+        return {
+            path: file_digest(path) + ", not used" * (path in unused) for path in filter(os.path.isfile, self.files)
+        }
 
     def __len__(self) -> int:
         return self._summary.count
@@ -284,7 +280,7 @@ class Scores:
 
     # Parts of it.
 
-    def _then(self, change: Change) -> Scores:
+    def _then(self, change: Change) -> Self:
         return self._with(_changes=(*self._changes, change))
 
     def _check_names(self, what: str, given: Iterable[str] | None) -> list[str] | None:
@@ -299,17 +295,17 @@ class Scores:
                 raise UnknownNameError(f"no {what} {name!r} here: {did_you_mean(str(name), known)}")
         return names
 
-    def __getitem__(self, series: str) -> Scores:
+    def __getitem__(self, series: str) -> Self:
         return self.select(series=[series])
 
-    def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Scores:
+    def select(self, *, series: Iterable[str] | None = None, detectors: Iterable[str] | None = None) -> Self:
         """Return the scorings of some series, of some detectors, or both; names that are not here are refused."""
         wanted = {"series": self._check_names("series", series), "detector": self._check_names("detector", detectors)}
         return self._then(
             partial(_select, wanted={what: {*names} for what, names in wanted.items() if names is not None})
         )
 
-    def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
+    def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Self:
         """Return the same with other names; those that are not named stay, and those that are not here are refused."""
         names = {"series": series or {}, "detector": detectors or {}}
         for what, given in names.items():
@@ -318,7 +314,7 @@ class Scores:
 
     def split(
         self, *, share: float | None = None, at: Any = None, series: Iterable[str] | None = None
-    ) -> tuple[Scores, Scores]:
+    ) -> tuple[Self, Self]:
         """Two parts: before and after a share of the points of each series or a moment, or these series and the others.
 
         Scores of the first part can choose a threshold for the second.
@@ -356,9 +352,9 @@ def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpa
 
 def _truth(given: Given) -> bytes:
     """Return a digest of the labels and time stamps of a series."""
-    labels = (np.asarray(given.y_true) != 0).tobytes()
-    stamps = b"" if given.times is None else given.times.stamps.tobytes()
-    return hashlib.sha256(labels + stamps).digest()
+    digest = hashlib.sha256((np.asarray(given.y_true) != 0).tobytes())
+    digest.update(b"" if given.times is None else given.times.stamps.tobytes())
+    return digest.digest()
 
 
 def _select(one: Given | LeftOut, wanted: Mapping[str, Container[str]]) -> Given | LeftOut | None:

@@ -1,7 +1,5 @@
 """Build a Scoring from labels, scores, times and ignored points."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -47,8 +45,7 @@ def observe(
     skipped, idle = (None, 0) if ignore is None else ignored_points(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
-    others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, idle_spans=idle)
+    setting = Setting(stamps, skipped, None if fit is None else checked_scores(fit, "fit"), values, idle_spans=idle)
     if gaps is None or not count:
         return _mask_ignored(scoring, setting)
     if missing not in ("skip", "ignore"):
@@ -139,8 +136,7 @@ def _mask_ignored(scoring: Scoring, setting: Setting) -> Scoring:
         raise InvalidInputError("ignore leaves no point to judge")
     truth = scoring.truth.mask & ~skipped
     scores = scoring.raw.copy()
-    judged = scores[~skipped]
-    scores[skipped] = _next_below(judged)  # so that no threshold among the others reaches it
+    scores[skipped] = _next_below(scores[~skipped])  # so that no threshold among the others reaches it
     found = Scoring.of(truth, scores)
     given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
     unseen = max(setting.unseen_events, _count_unseen(scoring, truth))

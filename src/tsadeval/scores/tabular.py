@@ -1,7 +1,5 @@
 """Scorings in a table: labels and scores of every group of rows and every column of scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -11,7 +9,7 @@ import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.messages import named
-from tsadeval.core.names import printable
+from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Named, Times, read_times
 from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.scores.companions import Companions
@@ -22,7 +20,7 @@ from tsadeval.tables.files import FoundFile
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import STDIN
-from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, line_of, nearest, times_of, zone_of_column
+from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, line_of, times_of, zone_of_column
 
 VALUES = {"value", "values"}  # columns of the series itself, which are no scores
 SHOWN = 8  # names in a message
@@ -153,7 +151,7 @@ class ScoreColumns:
         """Return what to say of a column that a file lacks."""
         known = [column for column in self._columns if column not in self._names]
         what = "column of numbers matches" if is_pattern(name) else "column"
-        return f"no {what} {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
+        return f"no {what} {printable(name)!r} for the scores: {did_you_mean(name, known or self._names, 20)}"
 
     def check(self) -> None:
         """After the last file: refuse a name that none has, and say which files lack some."""
@@ -326,13 +324,8 @@ class TableShard:
             if (series, detector) in seen:
                 raise two_scorings(series, detector, table.source)
             seen.add((series, detector))
-            about: dict[str, Any] = {
-                "place": table.source,
-                "keys": keys,
-                "column": part.score,
-                "file": self.of_file.get("file", ""),
-            }
-            one = Given(series, detector, part.labels, part.scores, values=part.values, **about)
+            where: dict[str, Any] = {"place": table.source, "column": part.score, "file": self.of_file.get("file", "")}
+            one = Given(series, detector, part.labels, part.scores, values=part.values, keys=keys, **where)
             self.companions.ask(one)
             try:
                 if part.times is not None and id(part.times) not in clocks:

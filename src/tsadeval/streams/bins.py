@@ -4,10 +4,8 @@ Whatever the order of the points inside a bin, the value lies between that of th
 both have a formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -54,7 +52,7 @@ class ScoreBins:
             self._at_highest = points + self._at_highest * (score == self._highest)
             self._highest = score
 
-    def merge(self, later: ScoreBins) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the state of the stretch that follows."""
         self._bins = self._bins + later._bins  # arrays from other processes may be read-only
         self._tell(later._highest, later._at_highest)
@@ -73,7 +71,7 @@ class ScoreBins:
             return float("nan"), Fact(Reason(error.reason), str(error))
 
     @property
-    def truth(self) -> ScoreBins:
+    def truth(self) -> Self:
         """The labels, of which only the number of each is known."""
         return self
 

@@ -1,10 +1,8 @@
 """StreamingCCE: CCE of a series that comes in chunks."""
 
-from __future__ import annotations
-
 from copy import copy, deepcopy
 from threading import RLock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,7 +30,7 @@ class MomentState:
         self._runs.add(event_moments(self.options, data))
         self.n += data.n
 
-    def merge(self, later: MomentState) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the state of the stretch that follows."""
         self._runs.merge(later._runs)
         self.n += later.n
@@ -78,22 +76,16 @@ class StreamingCCE:
         uncertainty: str = "beta",
         gamma: float = 10.0,
     ) -> None:
-        given: dict[str, Any] = {
-            "tau": tau,
-            "constrained": constrained,
-            "event_weight": event_weight,
-            "global_weight": global_weight,
-            "normalize": normalize,
-            "uncertainty": uncertainty,
-            "gamma": gamma,
-        }
-        check_parameters("StreamingCCE", CCE_CHECKS, given)
+        options = CCEOptions(
+            tau, constrained, event_weight, global_weight, normalize, uncertainty=uncertainty, gamma=gamma
+        )
+        check_parameters("StreamingCCE", CCE_CHECKS, vars(options))
         if normalize in ("robust", "rank", "quantile"):
             raise InvalidParameterError(
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "
                 'use "minmax", or normalise the scores yourself and pass None'
             )
-        self.state = MomentState(CCEOptions(**given))
+        self.state = MomentState(options)
         self._lock = RLock()
 
     @property
@@ -101,7 +93,7 @@ class StreamingCCE:
         """Number of points so far."""
         return self.state.n
 
-    def update(self, y_true: Any, y_score: Any) -> StreamingCCE:
+    def update(self, y_true: Any, y_score: Any) -> Self:
         """Add the next chunk. A chunk without points changes nothing. A bad chunk raises and adds nothing."""
         if not (_is_empty(y_true) and _is_empty(y_score)):
             data = Scoring.of(y_true, y_score)
@@ -109,7 +101,7 @@ class StreamingCCE:
                 self.state.update(data)
         return self
 
-    def merge(self, later: StreamingCCE) -> StreamingCCE:
+    def merge(self, later: Self) -> Self:
         """Add all that another one has seen, which comes right after what this one has seen."""
         if not isinstance(later, StreamingCCE):
             raise InvalidInputError(f"can only merge another StreamingCCE, not {type(later).__name__}")
@@ -142,7 +134,7 @@ class StreamingCCE:
             raise InvalidInputError("StreamingCCE has seen no points: call update() before breakdown()")
         return explain(self.state.options, runs)
 
-    def reset(self) -> StreamingCCE:
+    def reset(self) -> Self:
         """Forget all points, keep the options."""
         with self._lock:
             self.state = MomentState(self.state.options)

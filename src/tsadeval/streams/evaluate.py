@@ -1,7 +1,5 @@
 """`evaluate_stream`: metrics of series that are larger than memory, read in batches, in threads or on workers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -13,8 +11,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean, split_names
+from tsadeval.core.names import split_names
 from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
+from tsadeval.core.parameters import refuse_unknown
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, metric_sets, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -164,8 +163,7 @@ def _read_here(new: _New, source: Any, by: str | None, n_jobs: int | None) -> _S
 
 def _read_on_workers(new: _New, source: Batches, n_jobs: int | None) -> _Streams:
     """Return the states of parts that the workers of a cluster read."""
-    joblib = require("joblib", extra="all")
-    count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
+    count = require("joblib", extra="all").effective_n_jobs(-1 if n_jobs is None else n_jobs)
     parts = ((new, part) for part in source.parts(_PARTS * max(count, 1)))
     return _merge(mapped(_read_part, parts, n_jobs, ordered=True), source)
 
@@ -198,9 +196,8 @@ def _join_results(streams: _Streams) -> SeriesEvaluation:
 def _columns(source: Any, reading: Reading) -> dict[str, Any]:
     """Return the options of `te.batches`; others are refused, and all of them where the source is such batches."""
     columns = {"label": LABEL, "score": SCORE, "by": None, "time": None, "one_series": False}
+    refuse_unknown("a stream", columns, reading)
     for name, value in reading.items():
-        if name not in columns:
-            raise InvalidParameterError(f"a stream has no option {name!r}: {did_you_mean(name, list(columns))}")
         if value not in (columns[name], ()) and isinstance(source, Batches):
             raise InvalidParameterError(
                 f"{name}={value!r} is for files and tables: the source is te.batches, pass it to te.batches"

@@ -1,13 +1,11 @@
 """StreamingEvaluator: evaluation of a detector in operation, with values so far, of the last part, and drift."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from copy import copy
 from dataclasses import replace
 from threading import RLock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -90,7 +88,7 @@ class StreamingEvaluator:
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
 
-    def update(self, y_true: Any, y_score: Any, times: Any = None) -> StreamingEvaluator:
+    def update(self, y_true: Any, y_score: Any, times: Any = None) -> Self:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
         timed = data.setting.times is not None
@@ -113,7 +111,7 @@ class StreamingEvaluator:
             raise InvalidInputError("times must be given for all chunks, or for none")
         return self._stream
 
-    def merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
+    def merge(self, other: Self) -> Self:
         """Take in the state of the stretch that follows this one."""
         other = copy(other)  # never both locks at once: two streams may merge each other
         if (other.threshold, other.window) != (self.threshold, self.window):

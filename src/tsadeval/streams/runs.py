@@ -1,12 +1,10 @@
 """Runs of labels and alarms of a stream: one list that grows and joins, with stamps and steps where there are times."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +29,7 @@ _MOST_STEPS = 2**20
 
 
 class PieceList(Generic[P]):
-    """A list that grows piece by piece; `join` makes one piece of neighbours, which it does not change.
-
-    >>> found = PieceList(np.concatenate)
-    >>> found.add(np.array([1, 2]))
-    >>> found.add(np.array([5]))
-    >>> found.whole()
-    array([1, 2, 5])
-    """
+    """A list that grows piece by piece; `join` makes one piece of neighbours, which it does not change."""
 
     def __init__(self, join: Callable[[list[P]], P]) -> None:
         self._join = join
@@ -50,7 +41,7 @@ class PieceList(Generic[P]):
         if len(self._pieces) > _PENDING:
             self.whole()
 
-    def merge(self, later: PieceList[P]) -> None:
+    def merge(self, later: Self) -> None:
         """Take in another list, which follows."""
         if later:
             self.add(later.whole())
@@ -85,13 +76,13 @@ class BareRuns(LabelRuns):
         raise UndefinedError("it needs all points at once, which a stream does not keep")
 
     @classmethod
-    def at(cls, places: Index, labels: Codes, n: int) -> BareRuns:
+    def at(cls, places: Index, labels: Codes, n: int) -> Self:
         """Make runs of n points, of which the labels at some ascending places are known; between these they stay."""
         starts = places[np.append(True, labels[1:] != labels[:-1])]
         return cls(labels[:1], starts, np.diff(starts, append=n))
 
     @classmethod
-    def of_counts(cls, counts: Any, first: int) -> BareRuns:
+    def of_counts(cls, counts: Any, first: int) -> Self:
         """Make runs of so many points each, whose labels alternate; runs of no points join their neighbours.
 
         >>> runs = BareRuns.of_counts([3, 0, 2, 1], first=0)
@@ -129,14 +120,14 @@ class BorderPoints:
     timed: bool
 
     @classmethod
-    def of(cls, codes: Codes, stamps: Index | None) -> BorderPoints:
+    def of(cls, codes: Codes, stamps: Index | None) -> Self:
         """Find the borders among all points."""
         matter = np.flatnonzero(_matter(codes, timed=stamps is not None))
         at = matter if stamps is None else stamps[matter]
         return cls(len(codes), at, codes[matter], stamps is not None)
 
     @classmethod
-    def join(cls, pieces: Sequence[BorderPoints]) -> BorderPoints:
+    def join(cls, pieces: Sequence[Self]) -> Self:
         """Join neighbouring stretches, in their order in time."""
         n, timed = np.cumsum([0, *(piece.n for piece in pieces)]), pieces[0].timed
         codes = np.concatenate([piece.codes for piece in pieces])
@@ -183,7 +174,7 @@ class GrowingRuns:
         self._points.add(BorderPoints.of(codes, stamps))
         self.alarmed += int(np.count_nonzero(codes >= ALARM))
 
-    def merge(self, later: GrowingRuns) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the stretch that follows."""
         if self._steps is not None and later._steps is not None:
             self._steps.merge(later._steps)
@@ -244,7 +235,7 @@ class StepCounts:
                 self._counts[code, size] += count
         self._last = int(stamps[-1]), int(codes[-1])
 
-    def merge(self, later: StepCounts) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the stretch that follows."""
         if later._first is not None:
             self._follow(later._kind, later._first)

@@ -5,11 +5,9 @@ disk or counted in bins. Alarms are kept as runs or as counts of points, and the
 so any cut into batches gives the value of the whole series, and states of neighbouring stretches merge.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
@@ -81,7 +79,7 @@ class PointCounts:
         missed = data.events.points - found
         self._counts += [data.n - missed - false - found, missed, false, found]
 
-    def merge(self, later: PointCounts) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the state of the stretch that follows."""
         self._counts = self._counts + later._counts  # arrays from other processes may be read-only
 
@@ -182,7 +180,7 @@ class Stream:
         """True if the state is small compared with a batch of points, which the order of all scores is not."""
         return "order" not in self._states
 
-    def __copy__(self) -> Stream:
+    def __copy__(self) -> Self:
         return deepcopy(self)  # what is kept changes with every batch, so it is never shared
 
     def _refuse_unfit(self) -> None:
@@ -192,7 +190,7 @@ class Stream:
             reasons.append(f"these can be streamed: {', '.join(metric.name for metric in streamable())}")
         raise InvalidParameterError("; ".join(reasons))
 
-    def update(self, y_true: Any, y_score: Any, times: Any = None) -> Stream:
+    def update(self, y_true: Any, y_score: Any, times: Any = None) -> Self:
         """Take in the points that follow. A bad batch raises and changes nothing."""
         if len(y_true) == 0 and len(y_score) == 0:
             return self
@@ -210,7 +208,7 @@ class Stream:
             state.update(data)
         self.n += data.n
 
-    def merge(self, later: Stream) -> Stream:
+    def merge(self, later: Self) -> Self:
         """Take in the points of another stream, which follow; it must not be used any more."""
         if later is self:
             raise InvalidInputError("a stream cannot be merged with itself: its points would count twice")

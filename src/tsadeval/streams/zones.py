@@ -8,11 +8,9 @@ threshold only the bin is known. Hits, false alarms and recall grow as a thresho
 values at the two ends of the bin, and the areas between those of the least and the most favourable such curves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +88,7 @@ class NearEvents:
                 part._scores.add(scores)
         self.merge(part)
 
-    def merge(self, later: NearEvents) -> None:
+    def merge(self, later: Self) -> None:
         """Take in the state of the stretch that follows."""
         self._known = {}
         gap = self._shorten(np.concatenate([self._behind if self._lengths else self._before, later._before]))
@@ -155,8 +153,7 @@ class NearEvents:
         if key not in self._known:
             how = VUS_VARIANTS[options["variant"]]
             widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
-            each = _Curves(self, self._order, how, widths, repeats)
-            self._known[key] = each.areas(options["n_thresholds"])
+            self._known[key] = _Curves(self, self._order, how, widths, repeats).areas(options["n_thresholds"])
         return self._known[key]
 
 
@@ -171,8 +168,7 @@ class _Curves:
     def areas(self, n_thresholds: int | None) -> Areas:
         if n_thresholds is None:
             return self._exact_at_all() if self._order.exact else self._between_cuts(self._cuts())
-        ranks = threshold_ranks(self._order.n, n_thresholds)
-        thresholds, alarms = self._order.at_ranks(ranks)
+        thresholds, alarms = self._order.at_ranks(threshold_ranks(self._order.n, n_thresholds))
         return self._exact(thresholds, alarms) if self._order.exact else self._between_ranks(thresholds)
 
     def _zone(self, scores: Array, starts: Index, stops: Index) -> Any:
@@ -214,7 +210,7 @@ class _Curves:
         ranks = threshold_ranks(self._order.n, _CUTS)
         return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
 
-    def _curve(self, cuts: Floats) -> _ByCut:
+    def _curve(self, cuts: Floats) -> "_ByCut":
         inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
         inside, alarms = np.append(0.0, inside), np.append(0.0, alarms)
@@ -245,7 +241,7 @@ class _Curves:
         roc = [_trapezoids(curve.rate[:, x], curve.recall[:, y]) for x, y in ((ends, begins), (begins, ends))]
         return self._mean(*roc), self._mean(*self._pr(curve, begins, ends))
 
-    def _pr(self, curve: _ByCut, begins: Index, ends: Index) -> Iterator[Floats]:
+    def _pr(self, curve: "_ByCut", begins: Index, ends: Index) -> Iterator[Floats]:
         """Bound the area, which is linear in each recall: each lies at the end that its factor asks for."""
         precisions = curve.precision(begins, ends)
         for precision, sign in zip(precisions, (-1, 1), strict=True):

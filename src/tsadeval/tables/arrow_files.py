@@ -1,7 +1,5 @@
 """Readers of parquet files and of Feather and Arrow files and streams, batch by batch and within limits of size."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
@@ -108,8 +106,6 @@ def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
 
 # Messages are FlatBuffers, of which a table begins with a pointer to the list of its fields; pyarrow does not say where
 # the buffers lie.
-
-
 def _number(data: Bytes, form: str, at: int) -> int:
     return int(struct.unpack_from(f"<{form}", data, at)[0])
 

@@ -1,7 +1,5 @@
 """Batches of labels and scores from files that are larger than memory, in the order of their rows."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -89,7 +87,7 @@ class Batches:
             if len(values[0]):
                 yield *name, *values
 
-    def parts(self, most: int = 10_000, least: int = 1) -> list[Batches]:
+    def parts(self, most: int = 10_000, least: int = 1) -> "list[Batches]":
         """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts.
 
         Row groups are read together until a part has about `least` rows.

@@ -5,8 +5,6 @@ rest for a while when its checksum was taken: file systems note times in steps o
 is written before and after its checksum was taken, both within a step, looks the same. Such a file is read again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

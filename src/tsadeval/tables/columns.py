@@ -5,8 +5,6 @@ is asked for. Missing values become NaN. Integers never lose digits on the way: 
 are refused where a 64-bit float could not hold them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -77,7 +75,9 @@ def numbers(column: Any, source: str, name: str) -> Array:
     if is_arrow(column):
         found = _arrow_numbers(column, place)
     else:
-        found = _numpy_numbers(column if isinstance(column, np.ndarray) else _pandas_values(column), place)
+        if not isinstance(column.dtype, np.dtype):  # of pandas' own types
+            column = column.to_numpy(object, na_value=None)
+        found = _numpy_numbers(column if isinstance(column, np.ndarray) else np.asarray(column), place)
     return found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
 
 
@@ -119,13 +119,6 @@ def _numpy_numbers(values: Array, place: _Place) -> Array:
     if values.dtype.kind == "O":
         return _object_numbers(values, place)
     raise place.unfit(next((v for v in values.flat[:1000] if str(v) not in NULLS), None), values.dtype)
-
-
-def _pandas_values(series: Any) -> Array:
-    """Return the values of a pandas Series; those of pandas' own types as objects, with None where missing."""
-    if isinstance(series.dtype, np.dtype):
-        return np.asarray(series)
-    return np.asarray(series.to_numpy(object, na_value=None))
 
 
 def _object_numbers(values: Array, place: _Place) -> Array:

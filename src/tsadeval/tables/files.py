@@ -1,7 +1,5 @@
 """Files: those that patterns, folders and addresses mean, without stores; atomic and sealed writes."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tsadeval._optional import require
+from tsadeval.core.messages import named
 from tsadeval.core.names import printable
 from tsadeval.tables.reading import is_table_file
 from tsadeval.tables.sources import STDIN, user_path
@@ -156,11 +155,7 @@ def _is_store(folder: str) -> bool:
 def skipped_stores(stores: Iterable[str]) -> str:
     """One line that says which stores were left out; empty where there are none."""
     names = [printable(store or ".") for store in sorted(stores)]
-    shown = ", ".join(names[:5]) + (f", ... ({len(names)} in all)" if len(names) > 5 else "")
-    return f"left out, because tsadeval keeps results there: {shown}" if names else ""
-
-
-# Files that are whole or not there, whatever happens to whoever writes them.
+    return f"left out, because tsadeval keeps results there: {named(names)}" if names else ""
 
 
 def write_whole(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:

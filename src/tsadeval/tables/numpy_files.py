@@ -1,7 +1,5 @@
 """Readers of npy and npz files; pickles are never opened, and sizes are checked before anything is unpacked."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Generator

@@ -1,9 +1,7 @@
 """Check that rows which are to be judged as one series do not belong to several, in a table or batch by batch."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -85,11 +83,11 @@ class Signs:
             sign = f"column {printable(several[0])!r} has several values"
             raise _several_series(where, self._by, list(dict.fromkeys(several)), sign)
 
-    def _follow(self, place: tuple[tuple[str, ...], str, str], later: _Clock) -> None:
+    def _follow(self, place: tuple[tuple[str, ...], str, str], later: "_Clock") -> None:
         before = self._clocks.get(place)
         self._clocks[place] = later if before is None else before.join(later)
 
-    def merge(self, later: Signs, where: str) -> None:
+    def merge(self, later: Self, where: str) -> None:
         """Take in what was seen in the rows that follow."""
         self._add_names(((*key, text) for key, text in later._names.items()), where)
         for place, clock in later._clocks.items():
@@ -115,12 +113,12 @@ class _Clock(NamedTuple):
     high: Any
 
     @classmethod
-    def of(cls, stamps: Array) -> _Clock:
+    def of(cls, stamps: Array) -> Self:
         latest = np.maximum.accumulate(stamps)
         late = int(np.count_nonzero(stamps[1:] <= latest[:-1]))
         return cls(len(stamps), late, stamps[0], stamps.min(), latest[-1])
 
-    def join(self, later: _Clock) -> _Clock:
+    def join(self, later: "_Clock") -> "_Clock":
         """Take in the rows that follow."""
         new = 0
         if later.high <= self.high:

@@ -1,7 +1,5 @@
 """`read_table`: read users' tables from files, frames or dictionaries; `FORMATS`: the formats of files by suffix."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -24,27 +22,16 @@ _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
 class Format(NamedTuple):
     """A format of files.
 
-    Attributes
-    ----------
-    read : callable
-        Gives the batches of the content (bytes), or of a file that is too large for that: a local path or, if it lies
-        elsewhere, an open file.
-    starts : tuple of bytes
-        How its files begin, by which content without a name is known.
-    text : bool
-        It is text, whose reader has large blocks in memory and parses them in threads of its own.
-    units : callable or None
-        Counts the units of a file that can be read apart, as `Request.span` counts them; gives also how many of them
-        make a part, and what a reader may need of them.
-    whole : bool
-        It can only be read as a whole.
+    `read` gives the batches of the content (bytes), or of a file that is too large for that: a local path or, if it
+    lies elsewhere, an open file. `units` counts the units of a file that can be read apart, as `Request.span` counts
+    them; it gives also how many of them make a part, and what a reader may need of them.
     """
 
     read: Callable[[Any, Request], Generator[Table, None, None]]
-    starts: tuple[bytes, ...] = ()
-    text: bool = False
+    starts: tuple[bytes, ...] = ()  # how its files begin, by which content without a name is known
+    text: bool = False  # its reader has large blocks of text in memory and parses them in threads of its own
     units: Callable[[Any, int], tuple[int, int, Any]] | None = None
-    whole: bool = False
+    whole: bool = False  # it can only be read as a whole
 
 
 _PARQUET = Format(read_parquet, (b"PAR1",), units=parquet_units)

@@ -4,8 +4,6 @@ Files come from strangers, so a few kilobytes that unpack to terabytes must stop
 (a pipe that never ends, a device) is not opened.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

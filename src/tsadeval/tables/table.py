@@ -1,18 +1,15 @@
 """Table: the columns of a user's file or data frame, by name; Groups: its rows by the values of some columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import is_number, printable
+from tsadeval.core.names import did_you_mean, is_number, printable
 from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import (
@@ -31,7 +28,7 @@ from tsadeval.tables.columns import (
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
 # Columns of these names number the rows.
 POSITIONS = frozenset({"", "index", "unnamed: 0"})
-_SHOWN = 20
+SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +63,7 @@ class Table:
         """Number of rows; an error where the arrays of a npz file differ in length."""
         lengths = self._lengths
         if len(set(lengths.values())) > 1:
-            shown = ", ".join(f"{printable(name)} {n}" for name, n in list(lengths.items())[:_SHOWN])
+            shown = ", ".join(f"{printable(name)} {n}" for name, n in list(lengths.items())[:SHOWN])
             raise InvalidInputError(f"{self.source}: expected columns of one length, found {shown}")
         return next(iter(lengths.values()), 0)
 
@@ -91,60 +88,40 @@ class Table:
         what = f"no column {printable(given)!r}{use and f' {use}'}"
         if not self.aliases and all(map(is_number, names)):
             what += ", and the first line seems to hold values: it must hold the names of the columns"
-        raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
+        raise InvalidInputError(f"{self.source}: {what}: {did_you_mean(given, [*self.aliases, *names], SHOWN)}")
 
     def numbers(self, name: str) -> Array:
         """Return a column as a NumPy array of numbers or bools, NaN where missing."""
         name = self.name(name)
         return numbers(self.columns[name], self.source, name)
 
-    def only(self, names: Iterable[str]) -> Table:
+    def only(self, names: Iterable[str]) -> Self:
         """Return the table of some of the columns."""
         return replace(self, columns={name: self.columns[name] for name in names})
 
-    def rows(self, first: int, stop: int) -> Table:
+    def rows(self, first: int, stop: int) -> Self:
         """Return the table of neighbouring rows."""
         by_place = {name: getattr(column, "iloc", column) for name, column in self.columns.items()}  # not pandas' index
         return replace(self, columns={name: column[first:stop] for name, column in by_place.items()})
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
-        more = ", ..." if len(self.columns) > _SHOWN else ""
+        shown = ", ".join(map(printable, list(self.columns)[:SHOWN]))
+        more = ", ..." if len(self.columns) > SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a reader is asked for.
+    """What a reader is asked for."""
 
-    Attributes
-    ----------
-    where : str
-        How messages name the file.
-    limit : int or None
-        Bytes that all of it may take once unpacked; None: no limit, for those who read batch by batch.
-    text : collection of str or None
-        Columns of csv that stay text, so that "01" and "1" differ; None: all.
-    floats : collection of str
-        Columns of csv that are floats, even if a batch holds whole numbers only.
-    rows : int or None
-        Rows of a batch, where the format leaves the choice; None: whatever is fast, where all batches are joined.
-    choose : callable or None
-        Called with a table that may be empty, it says which columns are wanted; None: all.
-    span : pair of int or None
-        The part of the file that is meant, in the units of its format.
-    footer : object
-        What a parquet file says of its row groups, if it has been read already.
-    """
-
-    where: str
-    limit: int | None = None
-    text: Collection[str] | None = ()
-    floats: Collection[str] = ()
-    rows: int | None = None
-    choose: Callable[[Table], Collection[str]] | None = None
-    span: tuple[int, int] | None = None
-    footer: Any = None
+    where: str  # how messages name the file
+    limit: int | None = None  # bytes that all of it may take once unpacked; None: for those who read batch by batch
+    text: Collection[str] | None = ()  # columns of csv that stay text, so that "01" and "1" differ; None: all
+    floats: Collection[str] = ()  # columns of csv that are floats, even if a batch holds whole numbers only
+    rows: int | None = None  # of a batch, where the format leaves the choice; None: whatever is fast, for joining all
+    choose: Callable[[Table], Collection[str]] | None = None  # which columns are wanted, of a table that may be empty
+    span: tuple[int, int] | None = None  # the part of the file that is meant, in the units of its format
+    footer: Any = None  # what a parquet file says of its row groups, if it has been read already
 
     def names(self, table: Table) -> Collection[str]:
         """Return the columns that are wanted of a table."""
@@ -169,15 +146,6 @@ def join(tables: Sequence[Table]) -> Table:
     chunked = require("pyarrow", extra="all").chunked_array
     columns = {name: chunked([table.columns[name] for table in tables]) for name in tables[0].columns}
     return replace(tables[0], columns=columns)
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """End an error message with the nearest names, or the first of all where none is near."""
-    near = get_close_matches(name, known[:1000], n=3, cutoff=0.6)
-    if near:
-        return f"did you mean {' or '.join(map(printable, near))}?"
-    more = f", ... ({len(known)} in all)" if len(known) > _SHOWN else ""
-    return f"valid names: {', '.join(map(printable, known[:_SHOWN]))}{more}"
 
 
 def unique_names(names: Iterable[Any], source: str) -> list[str]:
@@ -244,9 +212,6 @@ def _column(values: Any) -> Any:
     if hasattr(values, "__arrow_c_stream__"):
         return require("pyarrow", extra="all").chunked_array(values)
     return np.asarray(values.detach() if hasattr(values, "detach") else values)
-
-
-# The rows of a table by the values of some of its columns.
 
 
 class Groups:
@@ -354,5 +319,4 @@ def moments_of(table: Table, name: str) -> list[Any]:
 
 def line_of(table: Table, row: int) -> int | None:
     """Find the line of a row in a file of lines; None in others."""
-    name = table.source.lower().removesuffix(".gz")
-    return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None
+    return row + 2 if table.source.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".txt")) else None

@@ -3,8 +3,6 @@
 A file is read whole where its content is given, else in blocks of lines, each parsed by itself.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -270,5 +268,4 @@ def _has_lost(read: Any, text: Any) -> bool:
     if str(read.type) == "null":
         return any(word.strip() for word in text.unique().to_pylist())
     large = np.flatnonzero(np.abs(numbers(read, "", "")) >= EXACT)
-    words = text.take(large).to_pylist()
-    return any(is_integer(word) and not is_exact(word) for word in words)
+    return any(is_integer(word) and not is_exact(word) for word in text.take(large).to_pylist())

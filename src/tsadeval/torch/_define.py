@@ -87,7 +87,7 @@ def tensor_metric(
             validate: bool = True,
             **options: Any,
         ) -> Any:
-            refuse_unknown(name, [*known, *_SERIES], options)
+            refuse_unknown(f"{name}()", [*known, *_SERIES], options, error=TypeError)
             check_parameters(name, checks or {}, options)
             given = {option: parameter.default for option, parameter in known.items()} | options
             series = preds, target, lengths, mask

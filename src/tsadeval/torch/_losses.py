@@ -188,7 +188,7 @@ class CCELoss(EventLoss):
         gamma: float = 10.0,
         **unknown: Any,
     ) -> None:
-        refuse_unknown("CCELoss", CCE_CHECKS, unknown, {"normalize": NORMALIZE})
+        refuse_unknown("CCELoss()", CCE_CHECKS, unknown, {"normalize": NORMALIZE}, TypeError)
         super().__init__(
             CCE_CHECKS,
             scale=scale,
