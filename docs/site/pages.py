@@ -12,7 +12,8 @@ from facts import errata, module, peers, properties, speed, trust
 from formulas import FORMULAS
 from scenarios import CASES, DRAWS, POINTS, table, verdict
 
-from tsadeval.core.metric import METRICS, Metric
+from tsadeval.core.metric import METRICS, Metric, parse_metric
+from tsadeval.core.selection import WITH_OPTIONS
 
 DOCS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(DOCS))
@@ -126,8 +127,15 @@ def page(metric: Metric) -> str:
                 f" (`te.best_threshold({name!r}, ...)`), but it says little here: `threshold='best'` of `te.evaluate` "
                 f"takes that of F1, and the row says `best(f1)`; `threshold='best({name})'` takes its own"
             )
-    if metric.sets:
-        facts["In the sets"] = ", ".join(f"`{name}`" for name in sorted(metric.sets))
+    sets = [f"`{name}`" for name in sorted(metric.sets)]
+    sets += [
+        f"`{name}` (as `{text}`)"
+        for name, texts in WITH_OPTIONS.items()
+        for text in texts
+        if parse_metric(text).name == metric.name
+    ]
+    if sets:
+        facts["In the sets"] = ", ".join(sets)
     facts["Speed"] = speed(metric)
     signature = ", ".join(f"{k}={v!r}" for k, v in metric.parameters.items())
     second = "y_score" if metric.kind == "scores" else "y_pred"

@@ -41,7 +41,7 @@ def run(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sets (recommended: six that say different things; paper: the eleven of the RankEval paper; all: all "
+            help="Sets (recommended: seven that say different things; paper: the eleven of the RankEval paper; all: all "
             "metrics of the library), names with options, or your own function in mine.py as mine:function; with "
             'commas: "recommended,cce(tau=0.4),mine:metric". Those of the suite by default. Repeatable.',
             autocompletion=complete_metrics,

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from importlib.machinery import PathFinder
 from typing import Any, TypeVar
 
@@ -16,14 +16,23 @@ AnyMetric = str | Metric | Callable[[Any, Any], float]
 Metrics = AnyMetric | Iterable[AnyMetric]
 V = TypeVar("V")
 
+# Members of sets with options of their own; of the others the record says which sets they belong to. CCE with min-max
+# would let one outlier squash all other scores, and compare detectors by their scales.
+WITH_OPTIONS = {"recommended": ("cce(normalize='robust')",)}
+
 
 def metric_sets() -> dict[str, list[Metric]]:
     """Return the named sets: those that records say they belong to, and "all"."""
     names = sorted({name for metric in METRICS.values() for name in metric.sets})
     sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
+    for name, texts in WITH_OPTIONS.items():
+        sets[name] += map(_parse_once, texts)
     # Statistics of a comparison are of its first metric by default: one of scores, where there is such.
     sets["recommended"].sort(key=lambda metric: (metric.kind != "scores", metric.direction == "lower"))
     return {**sets, "all": list(METRICS.values())}
+
+
+_parse_once = cache(parse_metric)
 
 
 def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tuple[Metric, ...]:

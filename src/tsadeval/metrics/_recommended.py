@@ -30,6 +30,7 @@ PURPOSES: dict[str, tuple[tuple[str, str], ...]] = {
     "paper": (
         ("ears", "the order of detectors"),
         ("vus_pr", "for comparison with recent benchmarks"),
+        ("cce(normalize='robust')", "steady scores within events, on one scale for all detectors"),
         ("auc_roc", "for comparison with older work; the share of anomalies does not matter to it"),
         ("f1", "at its best threshold, an upper bound that everybody can read"),
         ("event_f1", "events rather than points"),
@@ -51,7 +52,7 @@ def recommend(purpose: str = "ranking") -> ResultTable:
     -------
     ResultTable
         A table of metrics and reasons, with `metrics`, a list that `te.evaluate` takes. The set "recommended" has
-        six metrics that say different things.
+        seven metrics that say different things.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def recommend(purpose: str = "ranking") -> ResultTable:
     >>> te.metrics.recommend("alarms").metrics
     ['false_alarms', 'event_f1', 'detection_delay']
     >>> sorted(te.evaluate([0, 1, 1, 0, 0, 0], [1, 9, 7, 2, 3, 0], "recommended"))
-    ['detection_delay', 'ears', 'event_f1', 'f1', 'false_alarms', 'vus_pr']
+    ["cce(normalize='robust')", 'detection_delay', 'ears', 'event_f1', 'f1', 'false_alarms', 'vus_pr']
     """
     check_parameters("recommend", {"purpose": OneOf(tuple(PURPOSES))}, {"purpose": purpose})
     rows: list[Row] = [{"metric": metric, "why": why} for metric, why in PURPOSES[purpose]]
