@@ -57,6 +57,46 @@ def test_rounding_errors_are_ties_and_undefined_values_are_no_ranking():
         ranking_quality(np.ones(3), np.arange(3.0), ties="random")
 
 
+@given(st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=3, max_size=9))
+def test_models_without_a_value_are_sorted_as_pandas_sorts_them(values):
+    """As the published code does: `sort_values(ascending=False)`, and the places are the ranks."""
+    pd = pytest.importorskip("pandas")
+    values = np.array([np.nan if value is None else value for value in values], float)
+    truth = stats.rankdata(-np.arange(float(len(values))))
+    order = pd.Series(values).sort_values(ascending=False).index
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(1.0, len(values) + 1)
+    given_here = np.where(np.isnan(values), -np.inf, values)
+    found = ranking_quality(given_here, np.arange(float(len(values))), ties="published")
+    assert found.deviation[0] == round(float(np.abs(ranks - truth).mean()), 4)
+
+
+def test_models_without_a_value_are_the_worst_or_left_out():
+    values, worth = np.array([[-np.inf, 0.2, 0.1, 0.3], [0.1, 0.2, 0.3, 0.4]]), np.arange(4.0)
+    assert ranking_quality(values, worth).spearman[0] == pytest.approx(stats.spearmanr([0, 2, 1, 3], worth).statistic)
+    values[values == -np.inf] = np.nan
+    left = ranking_quality(values, worth, drop_models=True)
+    assert left.spearman.tolist() == [pytest.approx(0.5), 1.0]  # of 0.2 0.1 0.3
+    assert np.isnan(ranking_quality(np.array([[np.nan, np.nan, 1.0]]), np.arange(3.0), drop_models=True).spearman)
+
+
+def test_models_without_alarms_are_ranked_as_asked():
+    """Three of these have no alarm at the published threshold."""
+    result = te.rankeval.run("paper", ["etapr_f1", "f1"], cases=["10k-2seg-500L"], tasks=["PreQ-NegP-Q"], repeats=1)
+    ways = ("worst", "drop models", "drop rankings", "published")
+    tables = {way: result.table(ties="published", undefined=way) for way in ways}
+    assert len({tables[way]["f1"] for way in ways}) == 1  # its published code has 0
+    assert tables["worst"]["etapr_f1"] < tables["drop models"]["etapr_f1"]
+    assert tables["published"]["etapr_f1"] == tables["drop rankings"]["etapr_f1"]
+    rows = {way: next(row for row in tables[way].rows if row["metric"] == "etapr_f1") for way in ways}
+    assert [rows[way]["rankings"] for way in ways] == [12, 12, 11, 11]
+    assert "models without alarms under eTaPR and affiliation: drop models" in repr(tables["drop models"])
+    assert "equal values have equal ranks here" in repr(result.table())
+    assert "equal values" not in repr(tables["worst"])
+    with pytest.raises(InvalidParameterError, match="undefined must be one of 'worst', 'drop models'"):
+        result.table(undefined="drop")
+
+
 def test_intervals():
     weights = resample(5)
     assert weights[0].tolist() == [1] * 5

@@ -13,7 +13,7 @@ from tsadeval.datasets import data_folder
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval import SUITES, SuiteResult, read
 from tsadeval.rankeval import run as run_suite
-from tsadeval.rankeval.quality import Ties
+from tsadeval.rankeval.quality import Ties, Undefined
 from tsadeval.rankeval.series import CASES
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
@@ -31,6 +31,14 @@ OneSuite = Annotated[str, typer.Option(help="Of the last run of this suite; by d
 Sorting = Annotated[
     Order, typer.Option(help="Metrics by average Spearman, or as they were given; hard and audit sort always.")
 ]
+Tied = Annotated[Ties, typer.Option(help="Average ranks, or an unstable sort as published.")]
+Silent = Annotated[
+    Undefined,
+    typer.Option(
+        help="Models without alarms under eTaPR and affiliation, which have no value in the published code: worst of "
+        "their ranking, left out, left out with their ranking, or as in the paper's table."
+    ),
+]
 
 
 @app.command("run")
@@ -41,8 +49,8 @@ def run(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sets (recommended: seven that say different things; paper: the eleven of the RankEval paper; all: all "
-            "metrics of the library), names with options, or your own function in mine.py as mine:function; with "
+            help="Sets (recommended: seven that say different things; paper: the eleven of the RankEval paper; all: "
+            "all metrics of the library), names with options, or your own function in mine.py as mine:function; with "
             'commas: "recommended,cce(tau=0.4),mine:metric". Those of the suite by default. Repeatable.',
             autocompletion=complete_metrics,
         ),
@@ -103,7 +111,7 @@ def run(
         result = run_suite(
             suite, names_of(metrics) or None, store=store, n_jobs=work.jobs, progress=bar, **limits._asdict(), **options
         )
-    typer.echo(show(_table(result, "task", "average", order), format))
+    typer.echo(show(_table(result, "task", "average", "worst", order), format))
     failed = _complain(result)
     say([f"the values are in {store}", *_hints(result, store)])
     if failed:  # a script must be able to tell that values are missing
@@ -114,7 +122,8 @@ def run(
 def table(
     folder: Folder,
     suite: OneSuite = "",
-    ties: Annotated[Ties, typer.Option(help="Average ranks, or an unstable sort as published.")] = "average",
+    ties: Tied = "average",
+    undefined: Silent = "worst",
     by: Annotated[
         Literal["task", "sigma"], typer.Option(help="A column for each task, or for each sigma of the noise.")
     ] = "task",
@@ -123,7 +132,7 @@ def table(
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
-    typer.echo(show(_table(result, by, ties, order), format))
+    typer.echo(show(_table(result, by, ties, undefined, order), format))
     _complain(result)
 
 
@@ -198,6 +207,8 @@ def figures(
             help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable."
         ),
     ] = None,
+    ties: Tied = "average",
+    undefined: Silent = "worst",
     suite: OneSuite = "",
 ) -> None:
     """Draw the figures of a run, as far as it got; for CCE with other tau, compute what is missing in the store."""
@@ -205,17 +216,23 @@ def figures(
 
     result = read(folder, suite or None)
     paths = write_figures(
-        result, output, format=format, metrics=names_of(metrics) or None, left_out=lambda message: say([message])
+        result,
+        output,
+        format=format,
+        metrics=names_of(metrics) or None,
+        left_out=lambda message: say([message]),
+        ties=ties,
+        undefined=undefined,
     )
     for path in paths:
         typer.echo(path)
 
 
-def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, order: Order) -> Result:
+def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, undefined: Undefined, order: Order) -> Result:
     """Return the table of a run; how it is sorted and averaged is an option of the paper's suites."""
     if not isinstance(result.plan, PaperSuite):
         return result.table()
-    table: Result = (result.table if by == "task" else result.robustness)(ties=ties, order=order)
+    table: Result = (result.table if by == "task" else result.robustness)(ties=ties, undefined=undefined, order=order)
     return table
 
 

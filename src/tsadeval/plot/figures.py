@@ -17,6 +17,7 @@ from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
 from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
+from tsadeval.rankeval.quality import Ties, Undefined
 from tsadeval.rankeval.suite import Explanation, SuiteResult
 from tsadeval.rankeval.suites.audit import AuditSuite
 from tsadeval.rankeval.suites.hard import HardSuite
@@ -42,6 +43,8 @@ def write_figures(
     format: str = "png",  # noqa: A002
     metrics: Sequence[AnyMetric] | None = None,
     left_out: Tell | None = None,
+    ties: Ties = "average",
+    undefined: Undefined = "worst",
 ) -> list[Path]:
     """Draw every figure that the run has the values for.
 
@@ -58,6 +61,8 @@ def write_figures(
         the suite "hard", the metrics to show; by default your own and the best others.
     left_out : function (message)
         Called with a message for each figure that cannot be drawn.
+    ties, undefined : str
+        Of the paper's suites: as for `SuiteResult.table`.
 
     Returns
     -------
@@ -70,7 +75,8 @@ def write_figures(
             result.plan.find(name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    kinds = ((PaperSuite, _of_rankings), (HardSuite, _of_hard), (AuditSuite, _of_audit))
+    of_rankings = partial(_of_rankings, ties=ties, undefined=undefined)
+    kinds = ((PaperSuite, of_rankings), (HardSuite, _of_hard), (AuditSuite, _of_audit))
     drawings = next((draw for kind, draw in kinds if isinstance(result.plan, kind)), None)
     if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
@@ -126,11 +132,13 @@ def _of_audit(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawi
     yield "agreement", lambda: agreement(result.agreement(metrics))
 
 
-def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_rankings(
+    result: SuiteResult, metrics: Sequence[AnyMetric] | None, *, ties: Ties, undefined: Undefined
+) -> Drawings:
     first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
     chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
     tasks = [task.name for task in result.plan.tasks]
-    table = result.robustness(order="given")
+    table = result.robustness(ties=ties, undefined=undefined, order="given")
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
         quality = [partial(rankeval.quality_by_noise, table, task=task, indicator=name) for name in WORDS]
         yield f"quality-{task}", partial(_row, result, 3.0, quality)

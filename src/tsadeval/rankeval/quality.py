@@ -8,18 +8,24 @@ unstable sort, as the published code did, so its outcome depends on the NumPy ve
 
 from collections import Counter
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from tsadeval.comparison import statistics
 from tsadeval.core.inputs import Floats
-from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 
 Ties = Literal["average", "published"]
+Undefined = Literal["worst", "drop models", "drop rankings", "published"]
 
 # Indicator: (short name, is more of it better?).
 INDICATORS = {"spearman": ("Sp", True), "kendall": ("Kd", True), "deviation": ("MD", False)}
+
+CHECKS: dict[str, Check] = {
+    "ties": OneOf(get_args(Ties)),
+    "undefined": OneOf(get_args(Undefined)),
+}
 
 # Values that differ by less than this share of the largest are one value: rounding errors order nothing.
 SAME = 1e-12
@@ -34,17 +40,20 @@ class Quality(NamedTuple):
     ties: Floats
 
 
-def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") -> Quality:
+def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average", drop_models: bool = False) -> Quality:
     """Compute the quality of many rankings of the same models.
 
     Parameters
     ----------
     values : array of shape (rankings, models)
-        What the metric says, higher for better models. A ranking with a value that is not finite is NaN.
+        What the metric says, higher for better models; minus infinity for a model that it has no value for, which is
+        then the worst. A ranking with a value that is NaN is NaN.
     worth : array of shape (models,)
         The truth: distinct numbers, higher for better models.
     ties : "average" or "published"
         How equal values are ranked.
+    drop_models : bool
+        Leave out models whose value is NaN, and rank the others.
 
     Examples
     --------
@@ -53,18 +62,21 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     >>> found.spearman.tolist(), found.ties.tolist()
     ([1.0, 0.0], [0.0, 1.0])
     """
-    check_parameters("ranking_quality", {"ties": OneOf(("average", "published"))}, {"ties": ties})
+    check_parameters("ranking_quality", CHECKS, {"ties": ties})
     values = np.atleast_2d(np.asarray(values, np.float64))
+    if drop_models:
+        return _of_those_left(values, worth, ties)
     truth = statistics.ranks(worth[None])
-    usable = np.asarray(np.isfinite(values).all(axis=1))
-    filled = np.where(usable[:, None], values, 0.0)
+    usable = ~np.isnan(values).any(axis=1)
+    known = np.isfinite(values)
+    filled = np.where(known, values, np.where(known, values, np.inf).min(axis=1, keepdims=True, initial=0.0) - 1.0)
     largest = np.abs(filled).max(axis=1, keepdims=True)
     rounded = np.round(filled / np.where(largest == 0, 1.0, largest) / SAME)  # so rounding errors order nothing
     first, second = np.triu_indices(len(worth), 1)
     signs = np.sign(rounded[:, first] - rounded[:, second])
     tied = np.mean(signs == 0, axis=1)
     if ties == "published":
-        quality = _published(filled, truth[0])
+        quality = _published(np.where(known, values, np.nan), truth[0])
     else:
         ranks = statistics.ranks(rounded)
         agreement = signs @ np.sign(worth[first] - worth[second])
@@ -75,10 +87,28 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     return Quality(*(np.where(usable, found, np.nan) for found in (*quality, tied)))
 
 
+def _of_those_left(values: Floats, worth: Floats, ties: Ties) -> Quality:
+    """Rank the models of each ranking that have a value; NaN where fewer than two have."""
+    found = Quality(*np.full((4, len(values)), np.nan))
+    left, places = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    for i, models in enumerate(left):
+        if models.sum() > 1:
+            rows = places.ravel() == i
+            for into, part in zip(
+                found, ranking_quality(values[rows][:, models], worth[models], ties=ties), strict=True
+            ):
+                into[rows] = part
+    return found
+
+
 def _published(values: Floats, truth: Floats) -> list[Floats]:
     """Compute the paper's formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
     models = len(truth)
     places = models - 1 - np.argsort(values[:, ::-1], axis=1, kind="quicksort")[:, ::-1]
+    unknown = np.isnan(values)
+    for row in np.flatnonzero(unknown.any(axis=1)):  # these come last, as they stand
+        known = np.flatnonzero(~unknown[row])[::-1]
+        places[row] = [*known[np.argsort(values[row, known], kind="quicksort")][::-1], *np.flatnonzero(unknown[row])]
     ranks = np.empty_like(values)
     np.put_along_axis(ranks, places, np.arange(1.0, models + 1)[None, :], axis=1)
     difference = ranks - truth

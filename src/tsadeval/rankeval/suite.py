@@ -207,7 +207,12 @@ class SuiteResult(Result):
         Parameters
         ----------
         ties : {"average", "published"}
-            Of the paper's suites: how equal values are ranked.
+            Of the paper's suites: how equal values are ranked; "published" leaves them to an unstable sort, as the
+            published code does.
+        undefined : {"worst", "drop models", "drop rankings", "published"}
+            Of the paper's suites: what becomes of models without any alarm under eTaPR and affiliation, for which the
+            published code has no value: worst of their ranking (ours is 0), left out, or left out with their ranking;
+            "published": as in the paper's table.
         order : {"quality", "given"}
             Of the paper's suites: the best metric by average Spearman first, or the metrics as they were given to the
             run. The tables of hard and audit are sorted always.
