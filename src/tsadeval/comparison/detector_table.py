@@ -126,7 +126,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[Ranking]]:
     """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     head = [tables[0].title or "Detector", *metric_labels(tables[0].metrics).values()]
-    blocks, tests = [], []
+    blocks: list[Sequence[Sequence[str]]] = []
+    tests: list[Ranking] = []
     for table in tables:
         columns, own = zip(*(table.latex_column(metric, style) for metric in table.metrics), strict=True)
         title = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{latex_text(table.title)}}}}}"
