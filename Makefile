@@ -25,10 +25,10 @@ RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-torch test-browser test-cluster test-all thorough mutants fuzz asan site lint format bench peers errata docs generated dist clean
+.PHONY: help demo test quick test-torch test-browser test-latex test-cluster test-all thorough mutants fuzz asan site lint format bench peers errata docs generated dist clean
 
 # What needs nothing but the set-up of `make test`.
-HERE := not torch and not browser and not cluster and not long
+HERE := not torch and not browser and not latex and not cluster and not long
 
 # Seconds of `make fuzz`, and the seed that it and `make thorough` start with.
 SECONDS ?= 3600
@@ -52,9 +52,9 @@ demo: $(VENV)/.demo ## set up .venv and show the library at work
 	$(BIN)/python examples/demo.py
 	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
 
-test: $(VENV)/.test lint ## set up .venv, lint, and run the tests of all but torch, pages in a browser and clusters
+test: $(VENV)/.test lint ## set up .venv, lint, and run the tests of all but torch, pages in a browser, LaTeX and clusters
 	$(BIN)/python -m pytest -n auto -m "$(HERE)"
-	@echo "left out: torch (make test-torch), pages in a browser (make test-browser), clusters (make test-cluster), long tests (make test-all)"
+	@echo "left out: torch (make test-torch), pages in a browser (make test-browser), LaTeX (make test-latex), clusters (make test-cluster), long tests (make test-all)"
 
 quick: $(VENV)/.test ## run the fast tests, under a minute on two cores; K=ears: those of one topic
 	TSADEVAL_EXAMPLES=0.05 $(BIN)/python -m pytest $(if $(K),-k "$(K)",-n auto) -q -m "$(HERE) and not slow"
@@ -63,14 +63,14 @@ test-torch: $(VENV)/.torch ## set up torch, check types with it, and run the tes
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -m torch
 
-test-all: test test-torch docs test-browser test-cluster ## run all tests there are
+test-all: test test-torch docs test-browser test-latex test-cluster ## run all tests there are
 	$(BIN)/python -m pytest -n auto -m long
 
 thorough: $(VENV)/.torch ## run the tests with many random examples, others each time (SEED=), and report their coverage
-	TSADEVAL_EXAMPLES=5 $(BIN)/python -m pytest -n auto --hypothesis-seed=$(SEED) -m "not browser and not cluster" --cov --cov-report=term:skip-covered
+	TSADEVAL_EXAMPLES=5 $(BIN)/python -m pytest -n auto --hypothesis-seed=$(SEED) -m "not browser and not latex and not cluster" --cov --cov-report=term:skip-covered
 
 mutants: $(VENV)/.torch ## see how many of COUNT=150 small faults of the library the tests find
-	PYTHONPATH=tests $(BIN)/python -m pytest -p mutants -n auto -m "not browser and not cluster and not long" --cov --cov-context=test --cov-report=
+	PYTHONPATH=tests $(BIN)/python -m pytest -p mutants -n auto -m "not browser and not latex and not cluster and not long" --cov --cov-context=test --cov-report=
 	$(BIN)/python tests/mutants.py build/mutants.json --count $(COUNT) --seed $(MUTANTS)
 
 fuzz: $(VENV)/.test ## try random and damaged input on readers, parsers, stores and metrics, for SECONDS=3600
@@ -87,6 +87,10 @@ asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build
 
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
+
+test-latex: $(VENV)/.test ## set up a LaTeX and compile the tables with it
+	kpsewhich booktabs.sty || { apt-get update -q && apt-get install -qy --no-install-recommends texlive-latex-base texlive-latex-recommended; }
+	$(BIN)/python -m pytest -m latex
 
 test-cluster: $(VENV)/.cluster ## set up Ray and an object store, and test runs, files and streams on clusters
 	TSADEVAL_CLUSTER=1 $(BIN)/python -m pytest -m cluster

@@ -73,7 +73,7 @@ def test_formats(folder):
     assert code == 0
     assert [row["detector"] for row in csv.DictReader(io.StringIO(text))] == ["random", "random"]
     _, text, _ = run(*ALL, "--metrics", "cce,f1", "--format", "latex", "--percent", cwd=folder)
-    assert r"a.csv(split=100) & CCE & F1 \\" in text
+    assert r"\emph{a.csv(split=100)}} \\" in text
     assert r"Distance & \textbf{" in text
     assert r"Broken & -- & -- \\" in text
 

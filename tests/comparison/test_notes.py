@@ -189,21 +189,6 @@ def test_a_page_ranks_the_others_too(one_without_values, tmp_path):
     assert data["agreement"][0][1] is not None
 
 
-def test_a_legend_explains_no_dagger_that_is_not_there():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 0, 0, 0], 20)
-    entries = []
-    for i in range(9):
-        good = y + rng.normal(0, 0.1, 100)
-        entries += [(f"s{i}", d, y, x) for d, x in (("one", good), ("same", good), ("noise", rng.normal(size=100)))]
-    text = te.compare(entries, metrics="auc_roc").to_latex(layout="metrics")
-    assert "dagger" not in text
-    told = (
-        "; every detector that is not first differs from the one with the lowest mean rank of those that can be first"
-    )
-    assert told in text
-
-
 def test_notes_say_of_which_metrics_lower_is_better():
     found = te.compare(runs(), metrics=["cce", "detection_delay", "false_alarms"])
     assert "lower is better: detection_delay, false_alarms" in repr(found).splitlines()
@@ -276,7 +261,7 @@ def test_best_is_a_word_for_thresholds_alone():
     found = te.compare(runs(), metrics=["cce", "f1", "event_f1"])
     notes = [*found._notes(), *found.to_latex().split("% ")[1:], *found.to_latex(layout="series").split("% ")[1:]]
     assert any(note.startswith("* first in its column") for note in notes)
-    assert any(note.startswith("bold: first in its row") for note in notes)
+    assert any(note.startswith("Bold: first in its row") for note in notes)
     for note in notes:
         assert "best" not in note or note.startswith("threshold best")
 

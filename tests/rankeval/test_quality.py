@@ -236,7 +236,7 @@ def test_views(result):
     assert "second best" in table._repr_html_()  # what the marks mean
     latex = table.to_latex()
     assert r"\textbf{1.000}" in latex
-    assert r"auc\_roc" in latex
+    assert " & AUC-ROC" in latex
     assert "ties broken as published" in repr(result.table(ties="published"))
     robust = result.robustness().to_frame()
     assert set(robust["sigma"]) == {0.0, 0.05, 0.1}

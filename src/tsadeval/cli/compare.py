@@ -33,8 +33,11 @@ def compare(
         typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors."),
     ] = "tables",
     caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
+    groups: Annotated[
+        Literal["dataset"] | None, typer.Option(help="Of LaTeX: data sets in the place of series.")
+    ] = None,
     notes: Annotated[
-        bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
+        bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
     ] = False,
     work: Work,
     format: Shown = Format.text,
@@ -50,7 +53,9 @@ def compare(
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
     latex = format is Format.latex
-    values = found.to_latex(layout=layout, caption=caption, notes=notes) if latex else show(found, format)
+    values = (
+        found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)
+    )
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts)]))
     _exit_where_values_lack(scores, said)
 

@@ -16,7 +16,7 @@ from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
 from tsadeval.comparison.statistics import Bools
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks
+from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -248,10 +248,14 @@ class Comparison(Result):
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
             return self._table(f"average over {count}", {"": self.series}, percent)
-        by = dataset_of if groups == "dataset" else groups
-        parts = grouped((group_of(by, series), series) for series in self.series)
+        parts = self._parts(groups)
         known = sum(not judged.isdisjoint(part) for part in parts.values())
         return self._table(f"average over {known} groups of {count}", parts, percent)
+
+    def _parts(self, groups: Groups | Literal["dataset"] | None) -> dict[str, list[str]]:
+        """Return the series of each group; without groups every series by itself."""
+        by = str if groups is None else dataset_of if groups == "dataset" else groups
+        return grouped((group_of(by, series), series) for series in self.series)
 
     def group(self, name: str, *, percent: bool = False) -> DetectorTable:
         """Detectors by metrics over the series of one data set."""
@@ -293,6 +297,7 @@ class Comparison(Result):
         *,
         layout: Literal["tables", "metrics", "series"] = "tables",
         metric: AnyMetric | None = None,
+        groups: Groups | Literal["dataset"] | None = None,
         spread: bool = False,
         percent: bool = False,
         digits: int | None = None,
@@ -304,26 +309,33 @@ class Comparison(Result):
         """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
         "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
-        metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
-        averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over these series do not tell
-        apart from the best at level `alpha`. `spread` adds the standard deviation over series ("metrics", "series").
-        Comments under the tabular say what the marks mean, whether there are too few series for any difference to be
-        significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as they are) put the
-        tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
+        metric, averaged over series, and "series" a row per series and a column per detector, of one metric. With
+        `groups`, as for `average`, groups take the place of series in all of them. In averages over several series a
+        dagger marks all detectors that are not significantly different from the one in bold, itself included, by
+        Wilcoxon-Holm tests over these series at level `alpha`. `spread` adds the standard deviation over series
+        ("metrics", "series"). Comments under the tabular say what the marks mean, whether there are too few series for
+        any difference to be significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX,
+        as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
+        does so too, with a sentence about the numbers under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
+        average = self.average(groups=groups, percent=percent)
+        parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]
         if layout == "series":
-            names, among = self._named(metric)[:1], "row"
-            better, lower = self._better(names[0])[names[0]], names[0] in self._lower
-            flaws = partial(self.flaws, names[0])
-            found = series_tabular(names[0], better, flaws, self.series, self.names, style, lower)
+            names, among, average.title = self._named(metric)[:1], "row", "average"
+            found = series_tabular(names[0], [*parts, average], style)
         elif layout == "metrics":
-            found = stacked([self._table("", {"": self.series}, percent)], style)
+            average.title = ""
+            found = stacked([average], style)
+        elif groups is not None:
+            found = stacked([*parts, average], style._replace(spread=False))
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
-        return wrapped(*found, alpha, remarks, caption=caption, label=label, notes=notes, among=among)
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        note = print_note(*self._about(None, names, labels=True), titles, self.missing) if notes else None
+        return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
         """Return the tables as text, as they are printed."""
@@ -351,6 +363,17 @@ class Comparison(Result):
 
         Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
         """
+        rows, called, lower, flaws = self._about(series, metrics, labels)
+        notes = [f"lower is better: {', '.join(lower)}"] if lower else []
+        notes += flaw_remarks(flaws, self.names)
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        return notes + self._failed(rows)
+
+    def _about(
+        self, series: Collection[str] | None, metrics: Sequence[str] | None, labels: bool
+    ) -> tuple[list[Row], dict[str, str], list[str], dict[str, list[Flaw | None]]]:
+        """Return what remarks are made of: rows, what metrics are called, which are better lower, and flaws."""
         names = self.metrics if metrics is None else metrics
         called = metric_labels(names) if labels else {name: name for name in names}
         rows = [
@@ -358,14 +381,9 @@ class Comparison(Result):
             for row in self.rows
             if row["metric"] in called and (series is None or row["series"] in series)
         ]
-        lower = [called[name] for name in names if name in self._lower]
-        notes = [f"lower is better: {', '.join(lower)}"] if lower else []
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        if len(titles) > 1:
-            some = [i for i, name in enumerate(self.series) if series is None or name in series]
-            notes += flaw_remarks({called[name]: self.flaws(name, some) for name in names}, self.names)
-        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
-        return notes + self._failed(rows)
+        some = [i for i, name in enumerate(self.series) if series is None or name in series]
+        flaws = {called[name]: self.flaws(name, some) for name in names if len(self.detectors) > 1}
+        return rows, called, [called[name] for name in names if name in self._lower], flaws
 
     def _failed(self, rows: list[Row]) -> list[str]:
         return failed_lines(rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.statistics import Ranking
-from tsadeval.core.facts import Flaw, finite_mean
+from tsadeval.core.facts import Flaw
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
@@ -97,25 +97,25 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
         """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
-        In a table of averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over the series do
-        not tell apart from the best at level `alpha`.
+        In a table of averages over several series, a dagger marks all detectors that are not significantly different
+        from the bold one, itself included, by Wilcoxon-Holm tests over the series at level `alpha`.
         """
         found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
-    def latex_blocks(self, style: "Style") -> tuple[Blocks, list[Ranking]]:
-        """Return the head and the rows, and the tests behind their marks."""
-        columns, tests = [], []
-        for metric in self.metrics:
-            values = np.array([found[metric] for found in self._values.values()])
-            by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
-            flaws = self.flaws(metric)
-            tests.append(Ranking(by_series, flaws, draws=1))
-            better = -values if metric in self._lower else values
-            columns.append(marked(style.texts(metric, values, by_series), better, flaws, tests[-1].alike(style.alpha)))
-        names = [latex_text(self._titles.get(detector, detector)) for detector in self]
-        head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
-        return [[head], list(zip(names, *columns, strict=True))], tests
+    def latex_column(self, metric: str, style: "Style") -> tuple[list[str], Ranking]:
+        """Return the values of a metric with their marks, one of each detector, and the test behind these."""
+        values = np.array([found[metric] for found in self._values.values()])
+        by_series = np.empty((0, len(values))) if self._by_series is None else self._by_series(metric)
+        flaws = self.flaws(metric)
+        test = Ranking(by_series, flaws, draws=1)
+        better = -values if metric in self._lower else values
+        return marked(style.texts(metric, values, by_series), better, flaws, test, style.alpha), test
+
+    @property
+    def latex_names(self) -> list[str]:
+        """The detectors as LaTeX calls them."""
+        return [latex_text(self._titles.get(detector, detector)) for detector in self]
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]
@@ -125,13 +125,22 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 
 def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[Ranking]]:
     """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
-    parts = [table.latex_blocks(style) for table in tables]
-    return tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
+    head = [tables[0].title or "Detector", *metric_labels(tables[0].metrics).values()]
+    blocks: list[Sequence[Sequence[str]]] = []
+    tests: list[Ranking] = []
+    for table in tables:
+        columns, own = zip(*(table.latex_column(metric, style) for metric in table.metrics), strict=True)
+        title = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{latex_text(table.title)}}}}}"
+        blocks.append([*[[title]] * (len(tables) > 1), *zip(table.latex_names, *columns, strict=True)])
+        tests += own
+    head[0] = "Detector" if len(tables) > 1 else head[0]
+    return tabular([[[latex_text(text) for text in head]], *blocks]), tests
 
 
 # LaTeX tables of comparisons: best, second best, and what is not told apart from the best.
 
 DAGGER = r"$^{\dagger}$"
+BESIDE = rf"\rlap{{{DAGGER}}}"  # of no width, so that digits stay under each other
 
 
 class Style(NamedTuple):
@@ -164,20 +173,22 @@ class Style(NamedTuple):
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
-def marked(texts: Sequence[str], better: Floats, flaws: Sequence[Flaw | None], same: Sequence[bool]) -> list[str]:
-    """Bold for the best, a line under the second best, a dagger for those that are not told apart from the best."""
-    values = [value for value in better.tolist() if not math.isnan(value)]
-    known = sorted(
-        {value for value, flaw in zip(better.tolist(), flaws, strict=True) if flaw is None and value == value}
-    )
-    several, found = len(set(values)), []
-    for text, value, flaw, alike in zip(texts, better.tolist(), flaws, same, strict=True):
-        first, second = (flaw is None and [value] == known[place : place + 1 or None] for place in (-1, -2))
-        if several > 1 and first:
+def marked(
+    texts: Sequence[str], better: Floats, flaws: Sequence[Flaw | None], test: Ranking, alpha: float
+) -> list[str]:
+    """Bold for the best, a line under the second, a dagger for all that do not differ from the best, itself too."""
+    values = better.tolist()
+    known = sorted({value for value, flaw in zip(values, flaws, strict=True) if flaw is None and value == value})
+    several = len({value for value in values if value == value})
+    first = [several > 1 and flaw is None and [value] == known[-1:] for value, flaw in zip(values, flaws, strict=True)]
+    alike = test.alike(alpha, first.index(True)) if any(first) else [False] * len(values)
+    found = []
+    for text, value, flaw, leads, same in zip(texts, values, flaws, first, alike, strict=True):
+        if leads:
             text = rf"\textbf{{{text}}}"
-        elif several > 2 and second:
+        elif several > 2 and flaw is None and [value] == known[-2:-1]:
             text = rf"\underline{{{text}}}"
-        found.append(text + (DAGGER if alike and not math.isnan(value) and not first else ""))
+        found.append(text + (BESIDE if same and not math.isnan(value) else ""))
     return found
 
 
@@ -189,38 +200,40 @@ def wrapped(
     *,
     caption: str = "",
     label: str = "",
-    notes: bool = False,
+    note: str | None = None,
     among: str = "column",
 ) -> str:
-    """Add notes on the marks (`among` a column or row) and numbers: as comments, or with `notes` as text in a float."""
-    tested = [one for one in tests if one.tested]
-    about_tests = dict.fromkeys(filter(None, (one.tests.too_few(alpha) for one in tested)))
-    lines = [_legend(body, tested, alpha, among), *about_tests, *remarks]
-    lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
-    comments = [f"% {line}" for line in lines]
-    if not (caption or label or notes):
-        return "\n".join([body, *comments])
-    above = [rf"\caption{{{caption}}}"] * bool(caption) + [rf"\label{{{label}}}"] * bool(label)
-    shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
-    text = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {shown}.}}"]
-    whole = [r"\begin{table}", r"\centering", *above, body, *(text if notes else []), r"\end{table}"]
-    return "\n".join(whole if notes else [*whole, *comments])
+    """Put a tabular into a float where it has a caption, label or note, and say in comments what its numbers are.
+
+    The caption ends with the sentence about the marks (`among` a column or row); the note stands under the tabular.
+    """
+    legend = _legend(body, [one for one in tests if one.tested and np.isfinite(one.first).any()], alpha, among)
+    about_tests = dict.fromkeys(filter(None, (one.tests.too_few(alpha) for one in tests if one.tested)))
+    comments = [
+        f"% {' '.join(line.split())}" for line in (legend, *about_tests, *remarks)
+    ]  # names may hold line breaks
+    if caption or label or note is not None:
+        end = ("" if caption.endswith((".", "!", "?")) else ".") * bool(caption)
+        said = " ".join(filter(None, [caption + end, latex_text(legend).replace("dagger", DAGGER, 1)]))
+        above = [rf"\caption{{{said}.}}", *[rf"\label{{{label}}}"] * bool(label)]
+        shown = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(note)}.}}"] if note else []
+        body = "\n".join([r"\begin{table}", r"\centering", *above, body, *shown, r"\end{table}"])
+    return "\n".join([body, *comments])
 
 
 def _legend(body: str, tested: Sequence[Ranking], alpha: float, among: str) -> str:
     """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
-    text = f"bold: first in its {among}; underlined: second"
-    how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
-    tested = [one for one in tested if np.isfinite(one.first).any()]
-    if not tested:
+    text = f"Bold: first in its {among}; underlined: second"
+    if BESIDE not in body:
         return text
-    if any(np.isinf(one.first).any() for one in tested):
-        how = f"of those that can be first, {how}"
-    if DAGGER in body:
-        return f"{text}; dagger: not told apart from the detector with the lowest mean rank {how}"
-    # Those that are not told apart share the first place, where there are any.
-    others = "other detector" if all(sum(one.alike(alpha)) == 1 for one in tested) else "detector that is not first"
-    return f"{text}; every {others} differs from the one with the lowest mean rank {how}"
+    sizes = {one.means.series for one in tested}
+    over = f"{sizes.pop()} series" if len(sizes) == 1 else "the series of each average"
+    few = [one for one in tested if one.tests.needed(alpha)]
+    some = " in some averages" * (len(few) < len(tested))
+    return (
+        f"{text}; dagger: not significantly different from the bold one, itself included (Wilcoxon signed-rank tests "
+        f"with Holm's correction over {over}, at {alpha:g}" + f"; too few for any difference{some}" * bool(few) + ")"
+    )
 
 
 def tabular(blocks: Blocks, words: int = 1) -> str:
@@ -230,24 +243,10 @@ def tabular(blocks: Blocks, words: int = 1) -> str:
     return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
 
 
-def series_tabular(
-    metric: str,
-    better: Floats,
-    flaws: Callable[[Sequence[int]], Sequence[Flaw | None]],
-    series: Sequence[str],
-    detectors: Sequence[str],
-    style: Style,
-    lower: bool,
-) -> tuple[str, list[Ranking]]:
-    """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
-    sign = -1.0 if lower else 1.0
-    nothing = [False] * len(detectors)
-    texts = [[style.text(metric, sign * value) for value in row] for row in better.tolist()]
-    marks = [marked(some, row, flaws([i]), nothing) for i, (some, row) in enumerate(zip(texts, better, strict=True))]
-    rows = [[latex_text(name), *some] for name, some in zip(series, marks, strict=True)]
-    means = sign * np.array([finite_mean(column) for column in better.T])
-    overall = flaws(range(len(series)))
-    test = Ranking(better, overall, draws=1)
-    average = ["average", *marked(style.texts(metric, means, better), sign * means, overall, test.alike(style.alpha))]
-    head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
-    return tabular([[head], rows, [average]]), [test]
+def series_tabular(metric: str, tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Ranking]]:
+    """Make a tabular of tables by detectors of one metric, the average last; also returns the tests behind marks."""
+    columns, tests = zip(*(table.latex_column(metric, style) for table in tables), strict=True)
+    rows = [[latex_text(table.title), *texts] for table, texts in zip(tables, columns, strict=True)]
+    return tabular(
+        [[[latex_text(metric_labels([metric])[metric]), *tables[0].latex_names]], rows[:-1], rows[-1:]]
+    ), list(tests)

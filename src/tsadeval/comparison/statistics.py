@@ -377,11 +377,16 @@ class Ranking:
         """Return groups of detectors of which no two were told apart, best first; none without tests of every two."""
         return tie_groups(self.means.mean, self.tests.same(alpha)) if self.tested and not self.many else []
 
-    def alike(self, alpha: float) -> list[bool]:
-        """Say of all detectors whether they were not told apart from the one with the best rank that can be first."""
-        if not self.tested or np.isinf(self.first).all():
+    def alike(self, alpha: float, of: int | None = None) -> list[bool]:
+        """Say of all detectors whether they are not significantly different from one of them, itself included.
+
+        By default from the one with the best rank that can be first.
+        """
+        if not self.tested or (of is None and np.isinf(self.first).all()):
             return [False] * self.detectors
-        return self.for_all(self.tests.same(alpha)[0 if self.many else self._best].tolist(), False)
+        place = self._best if of is None else self.kept.index(of)
+        tests = self._test(self.values, place) if self.many and place != self._best else self.tests
+        return self.for_all(tests.same(alpha)[0 if self.many else place].tolist(), False)
 
     @cached_property
     def counts(self) -> WinsTiesLosses:

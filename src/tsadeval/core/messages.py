@@ -167,6 +167,31 @@ def comparison_remarks(
     return notes + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
 
 
+def print_note(
+    rows: Sequence[Row],
+    called: Mapping[str, str],
+    lower: Sequence[str],
+    flaws: Mapping[str, Sequence[Flaw | None]],
+    titles: Mapping[str, str],
+    missing: Missing,
+) -> str:
+    """Say in one sentence what a reader of printed values has to know: directions, thresholds, flaws and gaps.
+
+    Thresholds and gaps are in the rows; `called` has what metrics are called there.
+    """
+    chosen = {row["uses_labels"]: row["rule"] for row in rows if row.get("rule")}
+    gaps = fewer_series(rows, list(called.values()), titles, missing)
+    parts = [
+        f"lower is better for {', '.join(lower)}" if lower else "",
+        "thresholds were chosen with the labels, an upper bound" if True in chosen else "",
+        f"{'other ' if True in chosen else ''}thresholds: {chosen[False]}" if False in chosen else "",
+        *flaw_remarks(flaws, list(titles.values())),
+        *(gaps if len(gaps) < 3 else ["some averages stand on fewer series than others"]),
+    ]
+    text = "; ".join(filter(None, parts))
+    return text[:1].upper() + text[1:]
+
+
 def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> list[str]:
     """Say which detectors alarm everywhere, or nowhere, and on how many series of the rows."""
     series = {row["series"] for row in rows}

@@ -191,8 +191,19 @@ class Result:
         return frame
 
     def to_latex(self, *, digits: int = 4) -> str:
-        """Return what is printed, as a LaTeX tabular (needs the booktabs package)."""
-        return "\n\n".join(latex_table(grid, digits) for _, grid in self._grids())
+        """Return what is printed, as a LaTeX tabular (needs the booktabs package); metrics have their labels."""
+        return "\n\n".join(latex_table(self._labelled(grid), digits) for _, grid in self._grids())
+
+    def _labelled(self, grid: Grid) -> Grid:
+        """Return a grid with labels in place of the metrics that its head or its first two columns name."""
+        from tsadeval.core.metric import metric_labels  # which needs the kernels; results do not
+
+        labels = metric_labels(dict.fromkeys(row["metric"] for row in self.rows if "metric" in row))
+        head, *body = grid
+        return [
+            [labels.get(cell, cell) for cell in head],
+            *([labels.get(c, c) for c in row[:2]] + row[2:] for row in body),
+        ]
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """All columns of all rows as JSON; a value that is not a number is null."""

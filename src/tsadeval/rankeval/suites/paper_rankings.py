@@ -14,7 +14,7 @@ from tsadeval.comparison.detector_table import tabular
 from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.core.facts import finite_mean, grouped
 from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import Metric, parse_metric
+from tsadeval.core.metric import Metric, metric_labels, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, metric_text
@@ -331,7 +331,7 @@ def _tabular(rows: dict[tuple[str, str, Any], Row], names: Sequence[str], column
         [[str(column), short[one], *(_latex(rows[one, name, column], digits) for name in names)] for one in short]
         for column in columns
     ]
-    return tabular([[["Task", "Score", *map(latex_text, names)]], *blocks], words=2)
+    return tabular([[["Task", "Score", *map(latex_text, metric_labels(names).values())]], *blocks], words=2)
 
 
 def _text(row: Row) -> str:
