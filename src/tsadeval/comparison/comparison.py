@@ -12,9 +12,8 @@ import numpy as np
 from tsadeval.comparison import inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
-from tsadeval.comparison.statistics import Bools
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.statistics import Ranking
+from tsadeval.core.events import Floats
 from tsadeval.core.facts import Flaw
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import check_known

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tsadeval.comparison import paired, statistics
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import winners
+from tsadeval.core.events import Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.core.events import Floats
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13

@@ -15,16 +15,14 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.comparison.paired import BOOTSTRAP, Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.core.events import Bools, Floats, Index
 from tsadeval.core.facts import Flaw
 from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
-Bools = NDArray[np.bool_]
-Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
 ALPHA = {"alpha": Number(0, 1, open_low=True)}
@@ -114,9 +112,9 @@ def mean_ranks(values: Any, *, draws: int = 2000, seed: int = 0) -> Means:
 class WinsTiesLosses(NamedTuple):
     """How often each detector is better than another on a series, equal to it, worse than it."""
 
-    wins: Counts
-    ties: Counts
-    losses: Counts
+    wins: Index
+    ties: Index
+    losses: Index
 
 
 def total_wins(values: Any) -> WinsTiesLosses:
@@ -173,7 +171,7 @@ class Pairwise:
 
     p_values: Floats
     raw: Floats
-    series: Counts
+    series: Index
     most: int
     short: str
     least_p: Callable[[int], float]
