@@ -38,11 +38,7 @@ class Pareto(NamedTuple):
     scale: float
 
     def quantile(self, exceeding: float) -> float:
-        """Return the value that is exceeded with a given probability.
-
-        >>> Pareto(0.0, 2.0).quantile(math.exp(-1))
-        2.0
-        """
+        """Return the value that is exceeded with a given probability."""
         if abs(self.shape) < 1e-12:
             return -self.scale * math.log(exceeding)
         return self.scale / self.shape * math.expm1(-self.shape * math.log(exceeding))
@@ -108,9 +104,6 @@ def extreme_quantile(start: float, excesses: Floats, n: int, risk: float, tail: 
             "choose a smaller level"
         )
     return start + fit_pareto(excesses, tail).quantile(n * risk / len(excesses))
-
-
-# SPOT and DSPOT: a threshold that learns from the stream of scores, without labels.
 
 
 CHECKS: dict[str, Check] = {
@@ -325,11 +318,7 @@ class pot(FittedRule):
     "pot(0.001, 0.98, 'pareto')"
     """
 
-    checks: ClassVar[dict[str, Check]] = {
-        "risk": Number(0, 1, open_low=True),
-        "level": Number(0, 1),
-        "tail": OneOf(("pareto", "exponential")),
-    }
+    checks: ClassVar[dict[str, Check]] = {name: CHECKS[name] for name in ("risk", "level", "tail")}
     risk: float = 1e-3
     level: float = 0.98
     tail: Tail = "pareto"
