@@ -1,4 +1,4 @@
-"""Precision, recall and F from counts, the threshold sweep of scores, and event helpers that several families share."""
+"""Precision, recall and F from counts, the threshold sweep of scores, and runs: overlaps, merged, widened, maxima."""
 
 from __future__ import annotations
 
