@@ -1,7 +1,5 @@
 """How far scores are above chance: above the same scores in random order, by points and by events."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

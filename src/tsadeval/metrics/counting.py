@@ -1,7 +1,5 @@
 """Precision, recall and F from counts, the threshold sweep of scores, and runs: overlaps, merged, widened, maxima."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict

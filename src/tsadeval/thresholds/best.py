@@ -4,8 +4,6 @@ Exact over all thresholds for the metrics whose record has a sweep (`Metric.best
 several best thresholds it is the highest that raises an alarm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`choose_threshold` and the rule `budget` for a budget of false alarms, `curve` of a metric over all thresholds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Unpack

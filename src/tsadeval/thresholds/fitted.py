@@ -8,13 +8,11 @@ quantile of n scores, the N excesses over t follow a distribution of shape g and
 with probability `risk`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -155,7 +153,7 @@ class SPOT:
         self.risk, self.level, self.depth, self.tail = risk, level, depth, tail
         self._n = 0
 
-    def fit(self, scores: Any) -> SPOT:
+    def fit(self, scores: Any) -> Self:
         """Take the first threshold from the scores of a part that comes before the stream."""
         values = checked_scores(scores, "scores")
         self._recent: deque[float] = deque(values[-self.depth :].tolist() if self.depth else (), maxlen=self.depth)

@@ -1,7 +1,5 @@
 """What a threshold is found on: one series, or several put one after the other, with one detector."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

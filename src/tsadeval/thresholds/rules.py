@@ -6,8 +6,6 @@ your own is to derive from `ThresholdRule` and write `threshold_of`.
 `hysteresis` and `sustained` look back only, so a detector in operation can follow them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
