@@ -12,14 +12,14 @@ import numpy as np
 from tsadeval.comparison import inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
-from tsadeval.comparison.statistics import Bools
+from tsadeval.comparison.statistics import CHECKS
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
-from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
@@ -323,7 +323,8 @@ class Comparison(Result):
         as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
         does so too, with a sentence about the numbers under the tabular.
         """
-        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
+        check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         average = self.average(groups=groups, percent=percent)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]
