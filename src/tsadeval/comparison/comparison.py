@@ -24,7 +24,7 @@ from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation.many import Pool
+from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
 
@@ -36,6 +36,11 @@ class Made(NamedTuple):
 
     metrics: tuple[Metric, ...]
     rule: Rule
+    rules: Rules | None = None  # by detector where each has its own
+
+    def rule_of(self, detector: str) -> Rule:
+        """Return the rule of a detector."""
+        return self.rules[detector] if isinstance(self.rules, Mapping) else self.rule
 
 
 # With more series than this, a comparison prints averages instead of every series.
@@ -209,7 +214,7 @@ class Comparison(Result):
         """All points of all series pooled, by detector."""
         pools: dict[str, Pool] = {}
         for one in self.source or ():
-            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
+            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule_of(one.detector)))
             pool.add(one.scoring, one.given.y_score)
         return {detector: pool.values() for detector, pool in pools.items()}
 
