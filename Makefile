@@ -49,8 +49,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## set up .venv and show the library at work
-	$(BIN)/python examples/demo.py
-	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test lint ## set up .venv, lint, and run the tests of all but torch, pages in a browser, LaTeX and clusters
 	$(BIN)/python -m pytest -n auto -m "$(HERE)"
