@@ -152,7 +152,7 @@ $(VENV)/bin/pip:
 # Both marks are remade when the metadata or a kernel changes: an editable install builds the kernels in place.
 $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	@echo "compiling the kernels, fetching NumPy, pandas, scikit-learn and what else the library uses: one to three minutes"
-	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]'
+	@$(BIN)/python -m pip install -qq --no-compile --editable '.[all]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
