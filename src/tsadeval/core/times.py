@@ -94,7 +94,7 @@ class Times:
         """Time that all points stand for."""
         return int(self.durations.sum())
 
-    def at_points(self, mask: NDArray[np.bool_]) -> "Times":
+    def at_points(self, mask: NDArray[np.bool_] | slice) -> "Times":
         """Return the stamps of some of the points."""
         return replace(self, stamps=self.stamps[mask], given=self.given[mask])
 
