@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, Unpack
 
+from tsadeval.comparison.baselines import DRAWS, baseline_rows, random_rows
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.facts import OddAlarms, grouped, odd_alarms
@@ -25,6 +26,7 @@ def compare(
     metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
+    baseline: bool = False,
     X: Any = None,
     n_jobs: int | None = None,
     **reading: Unpack[Reading],
@@ -40,6 +42,11 @@ def compare(
     metrics, threshold
         As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
         for each scoring by itself.
+    baseline : bool, default=False
+        Add what needs no detector, below the tables and outside of ranks and tests: "random", the scores of the
+        detectors in random order (mean of 5 shuffles each, by a formula where there is one), "perfect", the labels as
+        scores, and, where `values` are there, two one-liners on the series itself. The result then has `baseline` and
+        `above_random()`.
     reading
         The options of `te.Scores`: `label`, `score`, `by`, `detector`, `time`, `incidents`, `ignore`, `fit`, `missing`
         and others. With `missing="worst"` a detector without scores on a series gets the worst value that any has
@@ -79,7 +86,8 @@ def compare(
     rows: list[Row] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
-    for one, own in rows_of(found, chosen, rule, n_jobs, skill=True):
+    fixed: list[Row] = []
+    for one, own in rows_of(found, chosen, rule, n_jobs, skill=True, draws=DRAWS * baseline):
         place = {"series": one.series, "detector": one.detector}
         if isinstance(one, LeftOut):
             said = {} if one.reason == NO_SCORE else {"message": one.reason}
@@ -87,6 +95,7 @@ def compare(
             continue
         if one.series not in facts:
             facts[one.series] = SeriesFacts.of(one.given.y_true)
+            fixed += baseline_rows(one, chosen, rule) if baseline else []
         odd[one.series, one.detector] = odd_alarms(own, one.scoring.n)
         rows += [{**place, **row, "dropped": one.missing} for row in own]
     _check_complete(found, rows)
@@ -95,7 +104,9 @@ def compare(
     warn_of_undefined(rows)
     # The rows of each detector together, in the order of their first ones.
     rows = [row for own in grouped((row["detector"], row) for row in rows).values() for row in own]
-    return Comparison(rows, source=found, made=Made(tuple(chosen), rule), facts=facts, odd=odd)
+    made = Made(tuple(chosen), rule)
+    beside = Comparison([*random_rows(rows), *fixed], made=made) if baseline else None
+    return Comparison(rows, source=found, made=made, facts=facts, odd=odd, baseline=beside)
 
 
 def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:

@@ -1,6 +1,7 @@
 """Results of comparing detectors: values by series, detector and metric."""
 
 import math
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
@@ -9,21 +10,32 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison import inference
+from tsadeval.comparison import description, inference, statistics
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
 from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
 from tsadeval.comparison.statistics import Bools
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
+from tsadeval.core.messages import (
+    Odd,
+    below_random,
+    comparison_remarks,
+    failed_lines,
+    fewer_series,
+    flaw_remarks,
+    print_note,
+    undefined_everywhere,
+)
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.references import bibtex
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidParameterError
+from tsadeval.datasets import DATASETS
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import Pool
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
@@ -38,6 +50,8 @@ class Made(NamedTuple):
     rule: Rule
 
 
+# Rules whose orders `robustness` looks at by default.
+RULES = ("best", "best(f1)", "quantile(0.95)", "quantile(0.99)", "sigma(3)")
 # With more series than this, a comparison prints averages instead of every series.
 MANY = 12
 
@@ -51,6 +65,8 @@ class Comparison(Result):
         In the order of their first row.
     source : Scores or None
         What was compared.
+    baseline : Comparison or None
+        The values of random and perfect scores and of one-liners, with `te.compare(..., baseline=True)`.
     """
 
     def __init__(
@@ -62,8 +78,10 @@ class Comparison(Result):
         titles: Mapping[str, str] | None = None,
         facts: Mapping[str, SeriesFacts] | None = None,
         odd: Odd | None = None,
+        baseline: "Comparison | None" = None,
     ) -> None:
         super().__init__(rows)
+        self.baseline = baseline
         self.source = source
         self.made = made
         self._odd = dict(odd or {})
@@ -177,6 +195,44 @@ class Comparison(Result):
         better = self._better(metric)
         return inference.significance_table(better, self.names, self._lower, test, alpha, rope, random_state)
 
+    def above_random(self, metric: AnyMetric | None = None, *, alpha: float = 0.05) -> ResultTable:
+        """Test each detector against the same scores in random order, by one metric or by all.
+
+        Wilcoxon's signed-rank test over series, with Holm's correction for the number of detectors. Needs
+        `te.compare(..., baseline=True)`.
+        """
+        if self.baseline is None:
+            raise InvalidInputError("there is no baseline: take te.compare(..., baseline=True)")
+        chance = grouped(((row["series"], row["detector"], row["metric"]), row.get("random")) for row in self.rows)
+        matrices = {}
+        for name, better in self._better(metric).items():
+            found = [[chance.get((s, d, name), [None])[0] for d in self.detectors] for s in self.series]
+            random = np.array(found, np.float64) * (-1 if name in self._lower else 1)
+            matrices[name] = better, random
+        return inference.random_table(matrices, self.names, alpha)
+
+    def robustness(self, thresholds: Sequence[str | float | Rule] = RULES, *, n_jobs: int | None = None) -> ResultTable:
+        """Order the detectors by every metric under several threshold rules: who is first, and how orders agree.
+
+        A row per metric and rule (metrics of scores have one); `agreement` is the Spearman correlation of the mean
+        ranks between every two of them, in the order of `orders`. What was compared is evaluated once for each rule.
+        """
+        import tsadeval
+
+        if self.source is None:
+            raise InvalidInputError("there are no scores here to judge again: take robustness() of te.compare of them")
+        of_alarms = [metric for metric in self.made.metrics if metric.kind == "predictions"]
+        every = range(len(self.series))
+        found = {m: (self._better(m)[m], self.flaws(m, every)) for m in self.metrics}
+        found = {str(m): found[str(m)] for m in self.made.metrics if m not in of_alarms}
+        for rule in thresholds if of_alarms else ():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they were given when it was compared
+                one = tsadeval.compare(self.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
+            for name, better in one._better().items():
+                found[f"{name} at {one.made.rule}"] = better, one.flaws(name, every)
+        return inference.robustness_table(found, self.names)
+
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
         return inference.disagreement_table(self._better(), self.series, self.names, self.flaws)
@@ -198,6 +254,54 @@ class Comparison(Result):
         name = self._named(metric)[0]
         lower, facts = name in self._lower, self._facts
         return inference.category_table(self._values[name], name, lower, self.series, self.names, facts, kinds, groups)
+
+    def describe(
+        self, metric: AnyMetric | None = None, *, alpha: float = 0.05, latex: bool = False, random_state: int = 0
+    ) -> str:
+        """Say in a paragraph what one metric (the first by default) shows, with tests, sizes, and what does not follow.
+
+        Marks such as [holm1979simple] name the entries of `cite()`; with `latex` they are \\cite commands.
+        """
+        name, better = next(iter(self._better(metric).items()))
+        every = range(len(self.series))
+        found = statistics.Ranking(better, self.flaws(name, every), seed=random_state)
+        rows, called, _, flaws = self._about(None, [name], True)
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        remarks = [*flaw_remarks(flaws, self.names), *undefined_everywhere(rows, list(called.values()))]
+        remarks += [*fewer_series(rows, list(called.values()), titles, self.missing), *self._failed(rows)]
+        remarks += [f"left out: {line}" for line in (self.source.left_out_lines() if self.source else ())]
+        overall = self.disagreement().overall if len(self.detectors) > 1 else {}
+        others = {m: who for m, who in overall.items() if m != name and who and who != overall[name]}
+        labels = metric_labels(others)
+        text = description.describe(
+            description.Facts(
+                name,
+                name in self._lower,
+                better,
+                self.names,
+                self._datasets,
+                remarks,
+                {labels[m]: who for m, who in others.items()},
+                any(row.get("uses_labels") for row in rows),
+            ),
+            found,
+            alpha,
+            random_state,
+        )
+        return description.as_latex(text) if latex else text
+
+    def cite(self) -> str:
+        """Return the references of all metrics, tests and data sets that were used, as BibTeX.
+
+        Entries have what the records of the library say, and nothing else; those of data sets need the package url.
+        """
+        tests = len(self.series) > 1 and len(self.detectors) > 1
+        return bibtex(description.references(self.metrics, self._datasets, tests=tests))
+
+    @property
+    def _datasets(self) -> list[str]:
+        """The known data sets to which series belong."""
+        return [name for name in dict.fromkeys(map(dataset_of, self.series)) if name in DATASETS]
 
     @property
     def names(self) -> list[str]:
@@ -269,6 +373,11 @@ class Comparison(Result):
         def mean(detector: int, metric: str) -> float:
             return finite_mean([finite_mean(self._values[metric][some, detector].tolist()) for some in rows])
 
+        beside: Values = {}
+        if self.baseline is not None:
+            known = {g: [s for s in some if s in self.baseline.series] for g, some in groups.items()}
+            beside = dict(self.baseline._table(title, known, percent))
+
         return DetectorTable(
             {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
@@ -278,6 +387,7 @@ class Comparison(Result):
             by_series=lambda metric: self._better(metric)[metric][list(chain(*rows))],
             flaws=partial(self.flaws, series=list(chain(*rows))),
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
+            beside=beside,
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -350,6 +460,8 @@ class Comparison(Result):
         several = len(self.detectors) > 1
         never = any(any(self.flaws(metric, [i])) for metric in self.metrics for i in range(len(self.series)))
         notes = ["* first in its column" + "; ! never first" * never] * several + self.remarks()
+        if self.baseline is not None and len(self.series) > 1:
+            notes += below_random(self.above_random().rows)
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"

@@ -25,8 +25,9 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     It is printed with a row per detector and a column per metric, whatever their numbers. `percent` shows values times
     100 as papers print them (only of metrics that are at most 1); what the mapping and `rows` give are the values
     themselves. `by_series` has for each metric the values that a table of averages stands on (series by detectors,
-    larger is better), which LaTeX tests for significance, `flaws` why some are never first by a metric, and `remarks`
-    gives what a reader of the values has to know, for the comments of LaTeX.
+    larger is better), which LaTeX tests for significance, `flaws` why some are never first by a metric, `remarks`
+    gives what a reader of the values has to know, for the comments of LaTeX, and `beside` has values of baselines, which
+    are shown without marks below the others.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         by_series: Callable[[str], Floats] | None = None,
         flaws: Callable[[str], Sequence[Flaw | None]] | None = None,
         remarks: Callable[[], list[str]] | None = None,
+        beside: Values | None = None,
     ) -> None:
         super().__init__(
             [{"detector": d, "metric": m, "value": v} for d, found in values.items() for m, v in found.items()]
@@ -53,6 +55,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._by_series = by_series
         self.flaws = flaws or (lambda metric: [None] * len(values))
         self._remarks = remarks
+        self.beside = beside or {}
 
     def __getitem__(self, detector: str) -> dict[str, float]:
         """Return the values of a detector, by its name or by what the printed table calls it."""
@@ -92,7 +95,14 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
                 mark = "*" if detector in best[metric] else "!" if flaws[metric][j] else " "
                 row.append(style.text(metric, found[metric], write=cell_text) + mark)
             rows.append(row)
-        return rows
+        return rows + self.unmarked(style, lambda *of: f"{cell_text(*of)} ", str)
+
+    def unmarked(self, style: "Style", write: Callable[..., str], name: Callable[[str], str]) -> list[list[str]]:
+        """Return the rows of the baselines."""
+        return [
+            [name(which), *(style.text(metric, found[metric], write=write) for metric in self.metrics)]
+            for which, found in self.beside.items()
+        ]
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
         """Write a tabular (booktabs) with the best values in bold and the second best underlined.
@@ -132,6 +142,7 @@ def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[
         columns, own = zip(*(table.latex_column(metric, style) for metric in table.metrics), strict=True)
         title = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{latex_text(table.title)}}}}}"
         blocks.append([*[[title]] * (len(tables) > 1), *zip(table.latex_names, *columns, strict=True)])
+        blocks += [table.unmarked(style, latex_text, latex_text)] if table.beside else []
         tests += own
     head[0] = "Detector" if len(tables) > 1 else head[0]
     return tabular([[[latex_text(text) for text in head]], *blocks]), tests

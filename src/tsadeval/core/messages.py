@@ -223,6 +223,17 @@ def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[st
     ]
 
 
+def below_random(rows: Iterable[Row]) -> list[str]:
+    """Say which detectors are not significantly better than their scores in random order, by which metrics.
+
+    >>> below_random([{"metric": "f1", "detector": "flat", "different": False}])
+    ['not significantly better than random scores: flat (f1)']
+    """
+    found = grouped((row["detector"], row["metric"]) for row in rows if not row["different"])
+    who = [f"{name} ({', '.join(metrics)})" for name, metrics in found.items()]
+    return [f"not significantly better than random scores: {named(who)}"] if who else []
+
+
 def fewer_series(
     rows: Iterable[Row],
     metrics: Sequence[str],
