@@ -7,8 +7,6 @@ writes docs/data/intervals.json, from which docs/intervals.md is rendered.
 """
 
 import math
-import sys
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 

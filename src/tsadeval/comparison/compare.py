@@ -1,23 +1,34 @@
 """`te.compare`: evaluate several detectors with several metrics, on one series or on many."""
 
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Unpack
 
-from tsadeval.comparison.baselines import DRAWS, baseline_rows, random_rows
+import numpy as np
+
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.facts import OddAlarms, grouped, odd_alarms
-from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
-from tsadeval.core.metric import Rule, missing_row
+from tsadeval.core.facts import OddAlarms, finite_mean, grouped, odd_alarms
+from tsadeval.core.messages import named, warn_of_alarms, warn_of_undefined
+from tsadeval.core.metric import Metric, Rule, missing_row
+from tsadeval.core.names import check_known
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.detectors import DETECTORS
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.many import rows_of
+from tsadeval.evaluation.baseline import perfect_values
+from tsadeval.evaluation.many import Rules, rows_of
+from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE, LeftOut
+from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
+
+# Baselines: shuffles of each scoring, and detectors of a line of code.
+DRAWS, ONE_LINERS = 5, ("squared_difference", "moving_variance")
 
 
 def compare(
@@ -26,6 +37,7 @@ def compare(
     metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
+    thresholds: Mapping[str, str | float | Rule] | None = None,
     baseline: bool = False,
     X: Any = None,
     n_jobs: int | None = None,
@@ -42,6 +54,9 @@ def compare(
     metrics, threshold
         As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
         for each scoring by itself.
+    thresholds : mapping, optional
+        Detector to its threshold or rule, such as `te.choose_threshold(...).thresholds`, in place of `threshold`; every
+        detector needs one.
     baseline : bool, default=False
         Add what needs no detector, below the tables and outside of ranks and tests: "random", the scores of the
         detectors in random order (mean of 5 shuffles each, by a formula where there is one), "perfect", the labels as
@@ -83,11 +98,12 @@ def compare(
     """
     rule, chosen = parse_rule(threshold), select_metrics(metrics)
     found = as_scores(scores, y_true, X=X, **reading)
+    rules: Rules = rule if thresholds is None else _rules(thresholds, found)
     rows: list[Row] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
     fixed: list[Row] = []
-    for one, own in rows_of(found, chosen, rule, n_jobs, skill=True, draws=DRAWS * baseline):
+    for one, own in rows_of(found, chosen, rules, n_jobs, skill=True, draws=DRAWS * baseline):
         place = {"series": one.series, "detector": one.detector}
         if isinstance(one, LeftOut):
             said = {} if one.reason == NO_SCORE else {"message": one.reason}
@@ -104,9 +120,20 @@ def compare(
     warn_of_undefined(rows)
     # The rows of each detector together, in the order of their first ones.
     rows = [row for own in grouped((row["detector"], row) for row in rows).values() for row in own]
-    made = Made(tuple(chosen), rule)
+    made = Made(tuple(chosen), rule, rules)
     beside = Comparison([*random_rows(rows), *fixed], made=made) if baseline else None
     return Comparison(rows, source=found, made=made, facts=facts, odd=odd, baseline=beside)
+
+
+def _rules(thresholds: Mapping[str, Any], scores: Scores) -> dict[str, Rule]:
+    """Return the rule of each detector; where no threshold was found there is no alarm."""
+    for name in thresholds:
+        check_known(name, scores.detectors, "detector", "these scores")
+    lacking = [name for name in scores.detectors if name not in thresholds]
+    if lacking:
+        raise InvalidInputError(f"thresholds has none of {named(lacking)}: give one, or select the others first")
+    given = {name: sys.float_info.max if value == math.inf else value for name, value in thresholds.items()}
+    return {name: parse_rule(value) for name, value in given.items()}
 
 
 def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
@@ -120,3 +147,36 @@ def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
             raise InvalidInputError(
                 f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
             )
+
+
+def random_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return a row per series and metric: the mean of what the shuffled scores of its detectors get, and its error."""
+    drawn = grouped(((row["series"], row["metric"]), row) for row in rows if "random" in row)
+    return [
+        {
+            **_row(series, "random", metric, finite_mean(row["random"] for row in some)),
+            "random_error": math.sqrt(finite_mean(row["random_error"] ** 2 for row in some) / len(some)),
+        }
+        for (series, metric), some in drawn.items()
+    ]
+
+
+def _row(series: str, detector: str, metric: str, value: float) -> Row:
+    return {"series": series, "detector": detector, "metric": metric, "value": value, "status": "ok", "message": None}
+
+
+def baseline_rows(one: Scored, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
+    """Return the rows of perfect scores on the series of a scoring, and of one-liners where its values are known."""
+    perfect = zip(metrics, perfect_values(metrics, one.scoring), strict=True)
+    rows = [_row(one.series, "perfect", str(metric), value) for metric, value in perfect]
+    given = one.given
+    for name in ONE_LINERS if given.values is not None else ():
+        try:
+            series = np.asarray(given.values, np.float64).reshape(len(given.values), -1)
+            scores = DETECTORS[name].build().fit(series).score(series)
+            scoring = observe(given.y_true, scores, times=given.times, ignore=given.ignore)
+        except ValueError:  # the series has gaps, or is shorter than a window
+            continue
+        place = {"series": one.series, "detector": name.replace("_", " ")}
+        rows += [{**place, **row} for row in rows_of_scoring(scoring, metrics, rule)]
+    return rows

@@ -10,33 +10,23 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison import description, inference, statistics
+from tsadeval.comparison import description, inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
-from tsadeval.comparison.statistics import Bools
+from tsadeval.comparison.statistics import CHECKS
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.messages import (
-    Odd,
-    below_random,
-    comparison_remarks,
-    failed_lines,
-    fewer_series,
-    flaw_remarks,
-    print_note,
-    undefined_everywhere,
-)
+from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
-from tsadeval.core.parameters import OneOf, check_parameters
-from tsadeval.core.references import bibtex
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.many import Pool
+from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
 
@@ -48,6 +38,11 @@ class Made(NamedTuple):
 
     metrics: tuple[Metric, ...]
     rule: Rule
+    rules: Rules | None = None  # by detector where each has its own
+
+    def rule_of(self, detector: str) -> Rule:
+        """Return the rule of a detector."""
+        return self.rules[detector] if isinstance(self.rules, Mapping) else self.rule
 
 
 # Rules whose orders `robustness` looks at by default.
@@ -262,32 +257,7 @@ class Comparison(Result):
 
         Marks such as [holm1979simple] name the entries of `cite()`; with `latex` they are \\cite commands.
         """
-        name, better = next(iter(self._better(metric).items()))
-        every = range(len(self.series))
-        found = statistics.Ranking(better, self.flaws(name, every), seed=random_state)
-        rows, called, _, flaws = self._about(None, [name], True)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        remarks = [*flaw_remarks(flaws, self.names), *undefined_everywhere(rows, list(called.values()))]
-        remarks += [*fewer_series(rows, list(called.values()), titles, self.missing), *self._failed(rows)]
-        remarks += [f"left out: {line}" for line in (self.source.left_out_lines() if self.source else ())]
-        overall = self.disagreement().overall if len(self.detectors) > 1 else {}
-        others = {m: who for m, who in overall.items() if m != name and who and who != overall[name]}
-        labels = metric_labels(others)
-        text = description.describe(
-            description.Facts(
-                name,
-                name in self._lower,
-                better,
-                self.names,
-                self._datasets,
-                remarks,
-                {labels[m]: who for m, who in others.items()},
-                any(row.get("uses_labels") for row in rows),
-            ),
-            found,
-            alpha,
-            random_state,
-        )
+        text = description.describe(self, metric, alpha, random_state)
         return description.as_latex(text) if latex else text
 
     def cite(self) -> str:
@@ -295,12 +265,11 @@ class Comparison(Result):
 
         Entries have what the records of the library say, and nothing else; those of data sets need the package url.
         """
-        tests = len(self.series) > 1 and len(self.detectors) > 1
-        return bibtex(description.references(self.metrics, self._datasets, tests=tests))
+        return description.bibtex(self)
 
     @property
-    def _datasets(self) -> list[str]:
-        """The known data sets to which series belong."""
+    def datasets(self) -> list[str]:
+        """The data sets of this package to which series belong."""
         return [name for name in dict.fromkeys(map(dataset_of, self.series)) if name in DATASETS]
 
     @property
@@ -313,7 +282,7 @@ class Comparison(Result):
         """All points of all series pooled, by detector."""
         pools: dict[str, Pool] = {}
         for one in self.source or ():
-            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
+            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule_of(one.detector)))
             pool.add(one.scoring, one.given.y_score)
         return {detector: pool.values() for detector, pool in pools.items()}
 
@@ -333,6 +302,7 @@ class Comparison(Result):
         *,
         groups: Groups | Literal["dataset"] | None = None,
         percent: bool = False,
+        interval: float | None = None,
     ) -> DetectorTable:
         """Return detectors by metrics over all series.
 
@@ -340,8 +310,17 @@ class Comparison(Result):
         series, or a mapping from them) it is the mean over groups of the mean over their series; "dataset" takes the
         data sets of this package as groups ("smd/2-1" belongs to "smd"). *Micro* pools all points of all series, where
         that has a meaning for the metric (see `evaluate_many`).
+
+        `interval`, such as 0.95, adds bootstrap intervals over series to macro averages without groups, as columns
+        `low` and `high` of the rows and in the table; over fewer than 5 series there are none.
         """
-        check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
+        checks: dict[str, Check] = {
+            "how": OneOf(("macro", "micro")),
+            "interval": Number(0, 1, open_low=True, none=True),
+        }
+        check_parameters("average", checks, {"how": how, "interval": interval})
+        if interval is not None and (how == "micro" or groups is not None):
+            raise InvalidParameterError("interval= is of macro averages over series: leave out groups= and how='micro'")
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
@@ -351,7 +330,7 @@ class Comparison(Result):
         judged = {row["series"] for row in self.rows if row["status"] != "missing"}
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
-            return self._table(f"average over {count}", {"": self.series}, percent)
+            return self._table(f"average over {count}", {"": self.series}, percent, interval)
         parts = self._parts(groups)
         known = sum(not judged.isdisjoint(part) for part in parts.values())
         return self._table(f"average over {known} groups of {count}", parts, percent)
@@ -365,7 +344,9 @@ class Comparison(Result):
         """Detectors by metrics over the series of one data set."""
         return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
 
-    def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
+    def _table(
+        self, title: str, groups: Mapping[str, Sequence[str]], percent: bool, interval: float | None = None
+    ) -> DetectorTable:
         """Make the table of the mean over groups of the mean over their series."""
         place = {series: i for i, series in enumerate(self.series)}
         rows = [[place[series] for series in group] for group in groups.values()]
@@ -388,6 +369,7 @@ class Comparison(Result):
             flaws=partial(self.flaws, series=list(chain(*rows))),
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
             beside=beside,
+            interval=interval,
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -428,7 +410,8 @@ class Comparison(Result):
         as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
         does so too, with a sentence about the numbers under the tabular.
         """
-        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
+        check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         average = self.average(groups=groups, percent=percent)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]

@@ -34,11 +34,7 @@ _OF_STARTS = frozenset({"detection_delay", "expected_cost"})
 
 
 def named(names: Sequence[str], most: int = 5) -> str:
-    """Join names for a message, the first of many.
-
-    >>> named(["a", "b", "c"], 2)
-    'a, b, ... (3 in all)'
-    """
+    """Join names for a message, of many the first ones ("a, b, ... (7 in all)")."""
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
@@ -71,6 +67,17 @@ def label_notes(rows: Iterable[Row]) -> list[str]:
     """Say which thresholds were chosen with the labels, a line for each rule."""
     found = {row["rule"]: row.get("origin", Origin.RULE) for row in rows if row.get("uses_labels") and row["rule"]}
     return [f"threshold {rule}: {_CHOSEN.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
+
+
+def interval_notes(rows: Sequence[Row]) -> list[str]:
+    """Say which values have no interval, and why, and which intervals are too short where there are few events."""
+    lacking = grouped((row["no_interval"], row["metric"]) for row in rows if row.get("no_interval"))
+    short = [row["metric"] for row in rows if row.get("uncertain") and row["low"] is not None]
+    notes = [
+        f"no interval: {reason}{f' ({named(some)})' * (len(some) < len(rows))}" for reason, some in lacking.items()
+    ]
+    few = "with so few events, intervals held the true value of simulated series in less than 90 % of cases: "
+    return [*notes, few + named(short)] if short else notes
 
 
 def upside_down(rows: Iterable[Row]) -> str:
@@ -208,11 +215,7 @@ def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> lis
 
 
 def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[str]) -> list[str]:
-    """Say who is never first and why: `flaws` has those of all detectors by metric.
-
-    >>> flaw_remarks({"f1": [None, Flaw.EVERYWHERE], "cce": [None, None]}, ["good", "flat"])
-    ['never first by f1: flat (alarm at all points)']
-    """
+    """Say who is never first by which metrics, and why: `flaws` has those of all detectors by metric."""
     found = grouped(
         ((titles[j], flaw), metric) for metric, some in flaws.items() for j, flaw in enumerate(some) if flaw is not None
     )

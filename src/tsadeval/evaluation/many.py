@@ -1,10 +1,8 @@
 """Metrics of many series: each by itself, their average (macro), and all points pooled (micro)."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
@@ -257,8 +255,11 @@ def evaluate_many(
     return SeriesEvaluation(rows, micro, notes)
 
 
+Rules = Rule | Mapping[str, Rule]  # one for all detectors, or one for each
+
+
 def rows_of(
-    scores: Scores, metrics: Sequence[Metric], rule: Rule, n_jobs: int | None, *, skill: bool = False, draws: int = 0
+    scores: Scores, metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, *, skill: bool = False, draws: int = 0
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Every scoring with a row for each metric, in order: in threads, or on the workers of a cluster.
 
@@ -286,19 +287,24 @@ def _lean(one: Scored | LeftOut) -> Scored | LeftOut:
     return one if isinstance(one, LeftOut) else replace(one, scoring=replace(one.scoring))
 
 
-def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule, skill: bool, draws: int) -> list[Row]:
+def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rules, skill: bool, draws: int) -> list[Row]:
     if isinstance(one, LeftOut):
         return []
     facts = skill_of(one.scoring) if skill else {}
-    rows = [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, rule)]
-    if draws:
-        for row, chance in zip(rows, random_values(metrics, one.scoring, rule, draws, 0), strict=True):
-            row["random"], row["random_error"] = chance
+    own = rule[one.detector] if isinstance(rule, Mapping) else rule
+    rows = [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, own)]
+    for row, chance in zip(rows, random_values(metrics, one.scoring, own, draws, 0) if draws else (), strict=False):
+        row["random"], row["random_error"] = chance
     return rows
 
 
 def _on_workers(
-    read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rule, n_jobs: int | None, skill: bool, draws: int
+    read: Iterator[Scored | LeftOut],
+    metrics: Sequence[Metric],
+    rule: Rules,
+    n_jobs: int | None,
+    skill: bool,
+    draws: int,
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Return the same from the workers of a cluster: labels and scores travel there, rows back."""
     waiting: deque[Scored | LeftOut] = deque()

@@ -3,8 +3,6 @@
 An event is a maximal run of anomalous points, an alarm run a maximal run of alarmed points, as in `_event_level`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Going down with the threshold, events are detected one by one, and alarm runs ap
 happens at a score that is known beforehand, so the counts at any threshold are numbers of larger steps.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
