@@ -84,7 +84,7 @@ class Comparison(Result):
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
         self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
-        self._titles = dict(titles or {})  # of detectors, as tables show them
+        self.titles = titles or {name: name for name in self.detectors}  # as tables show them
         self._lower = {str(metric) for metric in made.metrics if metric.direction == "lower"}
         self._facts = dict(facts or {})
 
@@ -275,7 +275,7 @@ class Comparison(Result):
     @property
     def names(self) -> list[str]:
         """The detectors as tables call them."""
-        return [self._titles.get(d, d) for d in self.detectors]
+        return [self.titles[d] for d in self.detectors]
 
     @cached_property
     def _micro(self) -> Values:
@@ -325,7 +325,7 @@ class Comparison(Result):
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
             flaws = partial(self.flaws, series=range(len(self.series)))
-            about: dict[str, Any] = {"titles": self._titles, "percent": percent, "lower": self._lower, "flaws": flaws}
+            about: dict[str, Any] = {"titles": self.titles, "percent": percent, "lower": self._lower, "flaws": flaws}
             return DetectorTable(values, title="micro average", **about)
         judged = {row["series"] for row in self.rows if row["status"] != "missing"}
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
@@ -362,7 +362,7 @@ class Comparison(Result):
         return DetectorTable(
             {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
-            titles=self._titles,
+            titles=self.titles,
             percent=percent,
             lower=self._lower,
             by_series=lambda metric: self._better(metric)[metric][list(chain(*rows))],
@@ -426,8 +426,7 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        note = print_note(*self._about(None, names, labels=True), titles, self.missing) if notes else None
+        note = print_note(*self._about(None, names, labels=True), self.titles, self.missing) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
@@ -461,8 +460,7 @@ class Comparison(Result):
         rows, called, lower, flaws = self._about(series, metrics, labels)
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         notes += flaw_remarks(flaws, self.names)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        notes += comparison_remarks(rows, list(called.values()), self.titles, self.missing, self._odd)
         return notes + self._failed(rows)
 
     def _about(

@@ -31,11 +31,7 @@ Groups = Callable[[str], str] | Mapping[str, str]
 
 
 def group_of(groups: Groups, series: str) -> str:
-    """Return the group of a series.
-
-    >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
-    ('first', 'B')
-    """
+    """Return the group of a series."""
     if callable(groups):
         return str(groups(series))
     if not isinstance(groups, Mapping):

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Fact
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Array, Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import ScoreBlock
-
-Array = NDArray[Any]
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
 _EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between blocks

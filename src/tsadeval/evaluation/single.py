@@ -176,7 +176,7 @@ def evaluate(
         Level of intervals of the values, such as 0.95: columns `low` and `high`. The events of the series, each with
         its surroundings (up to the middle between two events), are drawn with replacement, and the metric, with its
         rule, is computed on each such series. None with fewer than 5 events, where all resamples have the same value,
-        and where the metric is undefined on many (column `no_interval`). How far to trust them: docs/intervals.md.
+        and where the metric is undefined on many (column `no_interval`).
     resamples, random_state : int
         Number of such series, and the seed of them and of shuffles.
 
