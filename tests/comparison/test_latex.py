@@ -148,7 +148,8 @@ def test_tables_compile(found, runs, tmp_path):
              for more in ({}, options)]  # fmt: skip
     texts += [found.to_latex(layout="metrics", percent=True, spread=True), found.table("msl/s0").to_latex()]
     texts += [beside.to_latex(layout="metrics"), beside.average(interval=0.95).to_latex()]
-    texts += [one.to_latex() for one in (beside.above_random(), beside.robustness(["best", "sigma(1)"]), found.ranks(), found.significance("f1"), found.disagreement(),
+    texts += [one.to_latex() for one in (beside.above_random(), beside.robustness(["best", "sigma(1)"]),
+              found.ranks(), found.significance("f1"), found.disagreement(),
               found.by_category(), found.differences("LOF", "noise"), te.events(*runs[0][2:]),
               te.evaluate(*runs[0][2:], baseline=True))]  # fmt: skip
     pages = "\n\\clearpage\n".join(re.sub("tab:x", f"tab:{i}", text) for i, text in enumerate(texts))
