@@ -18,7 +18,7 @@ from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
-from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
@@ -29,6 +29,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
+from tsadeval.thresholds.pages import by_kind, judged, prices_of
 
 Run = tuple[str, str, Any, Any]
 
@@ -271,6 +272,20 @@ class Comparison(Result):
     def datasets(self) -> list[str]:
         """The data sets of this package to which series belong."""
         return [name for name in dict.fromkeys(map(dataset_of, self.series)) if name in DATASETS]
+
+    def by_kind(self, column: str = "kind", *, cost: AnyMetric = "expected_cost") -> Result:
+        """Recall, delay (in minutes, or points) and cost of the events by a column of their incidents, by detector.
+
+        At the thresholds of event recall; `cost` has the prices, of which false alarms, which have no kind, are no
+        part.
+        """
+        recall, prices = METRICS["event_recall"], prices_of(cost)
+        rows = []
+        for one in self.source or ():
+            decision = recall.decide(one.scoring, self.made.rule_of(one.detector))
+            assert decision is not None  # a metric of alarms has them
+            rows += judged(one, decision.prediction).rows
+        return by_kind(rows, column, prices, ("detector",))
 
     @property
     def names(self) -> list[str]:
