@@ -44,14 +44,7 @@ class RunMoments:
             exponent = math.frexp(largest)[1]
             data = Scoring.of(data.truth.labels, np.ldexp(data.scores, -exponent))
         return cls(
-            data.truth.first,
-            data.truth.counts,
-            data.means,
-            data.m2,
-            float(data.raw[0]),
-            data.low,
-            data.high,
-            exponent,
+            data.truth.first, data.truth.counts, data.means, data.m2, float(data.raw[0]), data.low, data.high, exponent
         )
 
     @classmethod
@@ -112,10 +105,8 @@ class RunMoments:
     def rescaled(self, added: float = 0.0) -> tuple[Floats, Floats]:
         """Means and population variances of the runs once scores are scaled to [0, 1] by their extremes.
 
-        `added` makes the range larger than it is.
-
-        Min-max scaling is affine, so the moments of the raw scores suffice. Scores that are all equal carry
-        no information; they count as 0.5, which favours neither class.
+        `added` makes the range larger. Min-max scaling is affine, so the moments of the raw scores suffice. Scores that
+        are all equal carry no information; they count as 0.5, which favours neither class.
         """
         width = self.high - self.low + math.ldexp(added, -self.exponent)
         if width == 0:

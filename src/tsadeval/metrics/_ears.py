@@ -12,8 +12,6 @@ With D twice the median length of the events (`tolerance`), e the `floor` and a 
 EARS = (mean of E_k - B) / (1 - B).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,16 +36,8 @@ CHECKS: dict[str, Check] = {
 }
 NEEDS = frozenset({"anomaly", "normal"})
 
-EVENT_COLUMNS = np.dtype(
-    [
-        ("start", np.int64),
-        ("stop", np.int64),
-        ("length", np.int64),
-        ("rarity", np.float64),
-        ("share", np.float64),
-        ("lost", np.float64),
-    ]
-)
+_WHOLE, _REAL = ("start", "stop", "length"), ("rarity", "share", "lost")
+EVENT_COLUMNS = np.dtype([(name, np.int64) for name in _WHOLE] + [(name, np.float64) for name in _REAL])
 FALSE_ALARM_COLUMNS = np.dtype([("position", np.int64), ("score", np.float64), ("charge", np.float64)])
 
 
@@ -123,7 +113,7 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
 @takes_scores(CHECKS)
 def ears_breakdown(
     data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5
-) -> EARSBreakdown:
+) -> "EARSBreakdown":
     """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
 
     Examples
@@ -145,7 +135,7 @@ def ears_breakdown(
     lacking = missing(NEEDS, data)
     if lacking is not None:
         warn_undefined("ears", lacking.text)
-        for column in ("rarity", "share", "lost"):
+        for column in _REAL:
             events[column] = math.nan
         nothing = np.zeros(0, FALSE_ALARM_COLUMNS)
         return EARSBreakdown(math.nan, math.nan, math.nan, width, events, nothing)

@@ -10,8 +10,6 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 `detection_delay` counts delays in points; latency- and sparsity-aware F, early detection and timing quality weigh them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -170,11 +168,7 @@ def composite_f1(data: Prediction, /, **options: Any) -> float:
     summary="Mean number of points from the start of an event to its first alarm.",
     undefined="y_true has no event, or no event is detected (unless missed events count)",
     references=("Zamanzadeh Darban et al., Deep Learning for Time Series Anomaly Detection: A Survey, 2024",),
-    checks={
-        "missed": OneOf(("skip", "length")),
-        "unit": OneOf(UNITS),
-        "statistic": OneOf(tuple(STATISTICS)),
-    },
+    checks={"missed": OneOf(("skip", "length")), "unit": OneOf(UNITS), "statistic": OneOf(tuple(STATISTICS))},
     properties={"separable"},
     needs={"anomaly"},
     direction="lower",

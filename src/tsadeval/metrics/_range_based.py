@@ -9,8 +9,6 @@ of the range's points that are in ranges of the other side, each point weighed b
 cardinality factor (gamma): 1 for "one", 1/m for "reciprocal" where m ranges of the other side overlap this one.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -64,12 +62,7 @@ def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinali
 
 
 @takes_predictions(
-    {
-        **SIDE_CHECKS,
-        "precision_alpha": Number(0, 1),
-        "precision_bias": OneOf((*_BIASES, None)),
-        "beta": BETA,
-    }
+    {**SIDE_CHECKS, "precision_alpha": Number(0, 1), "precision_bias": OneOf((*_BIASES, None)), "beta": BETA}
 )
 def range_based(
     data: Prediction,
