@@ -56,9 +56,10 @@ def outcomes(data: Scoring) -> Outcomes:
     load, found, late = kernel.falling(order, labels, starts, lengths, WIDTH)
     last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)  # of each group of equal scores
     hits = np.cumsum(labels[order] == 1)[last]
-    counts = [np.append(0, one) for one in (last + 1, hits, load[last], found[last])]
-    late, points = np.append(float(len(starts)), late[last]), (int((labels != 2).sum()), int((labels == 1).sum()))
-    return Outcomes(np.append(np.inf, scores[last]), *counts, late, len(starts), *points)
+    alarmed, hits, load, found = (np.append(0, one) for one in (last + 1, hits, load[last], found[last]))
+    late, judged, anomalous = np.append(len(starts), late[last]), int((labels != 2).sum()), int((labels == 1).sum())
+    thresholds = np.append(np.inf, scores[last])
+    return Outcomes(thresholds, alarmed, hits, load, found, late, len(starts), judged, anomalous)
 
 
 def candidates(data: Scoring, low: float, high: float) -> Index:
