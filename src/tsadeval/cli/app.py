@@ -7,7 +7,17 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 
 require("rich", extra="all")
 
-from tsadeval.cli import compare, datasets, detect, leaderboard, rankeval, registries, reproduce, score  # noqa: E402
+from tsadeval.cli import (  # noqa: E402
+    choose,
+    compare,
+    datasets,
+    detect,
+    leaderboard,
+    rankeval,
+    registries,
+    reproduce,
+    score,
+)
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
@@ -18,6 +28,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("choose")(choose.choose)
 app.command("report")(compare.report)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)

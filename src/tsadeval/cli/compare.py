@@ -9,7 +9,7 @@ from warnings import WarningMessage
 import typer
 
 from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
-from tsadeval.cli.output import WHOLE, Format, Shown, show
+from tsadeval.cli.output import WHOLE, Shown, show
 from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
@@ -40,7 +40,7 @@ def compare(
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
     ] = False,
     work: Work,
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
@@ -52,7 +52,7 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-    latex = format is Format.latex
+    latex = format == "latex"
     values = (
         found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)
     )

@@ -54,8 +54,7 @@ MetricNames = Annotated[
     ),
 ]
 Threshold = Annotated[
-    str,
-    typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number."),
+    str, typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number.")
 ]
 Missing = Annotated[
     setting.Missing,

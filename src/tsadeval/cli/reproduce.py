@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tsadeval.cli.options import DataFolder, Work, running, say, with_options
-from tsadeval.cli.output import Format, Shown, show
+from tsadeval.cli.output import Shown, show
 from tsadeval.reproduction.reproduce import RESULTS
 from tsadeval.reproduction.reproduce import reproduce as run
 
@@ -21,7 +21,7 @@ def reproduce(
         Path | None, typer.Option("--output", "-o", help="Folder for the figures, in the paper's layout.")
     ] = None,
     work: Work,
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Compute what is missing in the store, then print the paper's numbers on CCE beside ours.
 

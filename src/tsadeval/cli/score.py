@@ -57,7 +57,7 @@ def score(
     order: Annotated[
         Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
     names = ",".join(names_of(metrics)) or "recommended"

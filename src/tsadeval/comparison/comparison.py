@@ -12,19 +12,19 @@ import numpy as np
 from tsadeval.comparison import inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
-from tsadeval.comparison.statistics import Bools
+from tsadeval.comparison.statistics import CHECKS
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
-from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation.many import Pool
+from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
 
@@ -36,6 +36,11 @@ class Made(NamedTuple):
 
     metrics: tuple[Metric, ...]
     rule: Rule
+    rules: Rules | None = None  # by detector where each has its own
+
+    def rule_of(self, detector: str) -> Rule:
+        """Return the rule of a detector."""
+        return self.rules[detector] if isinstance(self.rules, Mapping) else self.rule
 
 
 # With more series than this, a comparison prints averages instead of every series.
@@ -71,7 +76,7 @@ class Comparison(Result):
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
         self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
-        self._titles = dict(titles or {})  # of detectors, as tables show them
+        self.titles = titles or {name: name for name in self.detectors}  # as tables show them
         self._lower = {str(metric) for metric in made.metrics if metric.direction == "lower"}
         self._facts = dict(facts or {})
 
@@ -202,14 +207,14 @@ class Comparison(Result):
     @property
     def names(self) -> list[str]:
         """The detectors as tables call them."""
-        return [self._titles.get(d, d) for d in self.detectors]
+        return [self.titles[d] for d in self.detectors]
 
     @cached_property
     def _micro(self) -> Values:
         """All points of all series pooled, by detector."""
         pools: dict[str, Pool] = {}
         for one in self.source or ():
-            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
+            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule_of(one.detector)))
             pool.add(one.scoring, one.given.y_score)
         return {detector: pool.values() for detector, pool in pools.items()}
 
@@ -242,7 +247,7 @@ class Comparison(Result):
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
             flaws = partial(self.flaws, series=range(len(self.series)))
-            about: dict[str, Any] = {"titles": self._titles, "percent": percent, "lower": self._lower, "flaws": flaws}
+            about: dict[str, Any] = {"titles": self.titles, "percent": percent, "lower": self._lower, "flaws": flaws}
             return DetectorTable(values, title="micro average", **about)
         judged = {row["series"] for row in self.rows if row["status"] != "missing"}
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
@@ -272,7 +277,7 @@ class Comparison(Result):
         return DetectorTable(
             {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
-            titles=self._titles,
+            titles=self.titles,
             percent=percent,
             lower=self._lower,
             by_series=lambda metric: self._better(metric)[metric][list(chain(*rows))],
@@ -318,7 +323,8 @@ class Comparison(Result):
         as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
         does so too, with a sentence about the numbers under the tabular.
         """
-        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
+        check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         average = self.average(groups=groups, percent=percent)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]
@@ -333,8 +339,7 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        note = print_note(*self._about(None, names, labels=True), titles, self.missing) if notes else None
+        note = print_note(*self._about(None, names, labels=True), self.titles, self.missing) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
@@ -366,8 +371,7 @@ class Comparison(Result):
         rows, called, lower, flaws = self._about(series, metrics, labels)
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         notes += flaw_remarks(flaws, self.names)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        notes += comparison_remarks(rows, list(called.values()), self.titles, self.missing, self._odd)
         return notes + self._failed(rows)
 
     def _about(

@@ -4,8 +4,6 @@ scikit-learn's outlier detectors give low scores to outliers, all others high on
 is, never by a guess: what is not in this file is refused.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable
@@ -20,11 +18,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
 def family_of(estimator: Any) -> str | None:
-    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
-
-    >>> family_of(3) is None
-    True
-    """
+    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None."""
     final = _final(estimator)
     if isinstance(estimator, type) or _is_upside_down(final):
         return None

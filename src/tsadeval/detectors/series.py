@@ -1,28 +1,21 @@
 """Series as detectors take them: checked, scaled, cut into windows, whose scores become one for each point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tsadeval.core.arrays import read_array
+from tsadeval.core.events import Floats as Floats
+from tsadeval.core.events import Index as Index
 from tsadeval.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 def as_series(X: Any, least: int = 1) -> Floats:
-    """Check a series of at least `least` points, (n,) or (n, columns), and give it as a contiguous (n, columns).
-
-    >>> as_series([1, 2, 4]).shape
-    (3, 1)
-    """
+    """Check a series of at least `least` points, (n,) or (n, columns), and give it as a contiguous (n, columns)."""
     if hasattr(X, "toarray"):
         raise InvalidInputError("X is sparse, which no detector takes: pass X.toarray()")
     array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
@@ -77,7 +70,7 @@ class Scaler:
     high: float
 
     @classmethod
-    def standard(cls, series: Floats) -> Scaler:
+    def standard(cls, series: Floats) -> Self:
         """To mean 0 and standard deviation 1, within -10 and 10.
 
         >>> import numpy as np
@@ -95,7 +88,7 @@ class Scaler:
         return cls(np.where(constant, series[0], centre), np.where(constant, 1.0, spread * size), -LIMIT, LIMIT)
 
     @classmethod
-    def minmax(cls, series: Floats) -> Scaler:
+    def minmax(cls, series: Floats) -> Self:
         """Scale the training part to 0 ... 1, everything within -10 and 11."""
         low, high = series.min(axis=0), series.max(axis=0)
         with np.errstate(over="ignore"):
@@ -122,13 +115,7 @@ BATCH_VALUES = 2**22
 
 
 def windows(series: Floats, window: int) -> Floats:
-    """All windows of a series (n, columns): a view of shape (n - window + 1, window, columns).
-
-    >>> windows(np.arange(4.0)[:, None], 2)[..., 0]
-    array([[0., 1.],
-           [1., 2.],
-           [2., 3.]])
-    """
+    """All windows of a series (n, columns): a view of shape (n - window + 1, window, columns)."""
     return sliding_window_view(series, window, axis=0).transpose(0, 2, 1)
 
 

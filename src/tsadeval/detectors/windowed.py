@@ -1,7 +1,5 @@
 """Detectors on windows: neighbours, clusters, trees, margins, components, histograms (scikit-learn), matrix profile."""
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass

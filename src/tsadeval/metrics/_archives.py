@@ -12,8 +12,6 @@ NAB writes tanh(2.5 p) as the scaled sigmoid 2 / (1 + exp(-5 p)) - 1. The sum is
 finds each window at its first point, without a false alarm, gets 100, and one that never raises an alarm 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -156,11 +154,10 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     >>> round(te.metrics.nab_score(y_true, [0, 1, 0, 0, 0, 1, 0, 0, 0, 0]), 4)
     87.4896
     """
-    reward, _, miss = PROFILES[profile]
-    gained, windows = _gained(data, profile, probation)
-    if windows == 0:
+    found = _pooled([data], profile=profile, probation=probation)
+    if math.isnan(found):
         raise UndefinedError("every event lies in the probation")
-    return float(100 * gained / ((reward + miss) * windows))
+    return found
 
 
 @score_metric(

@@ -18,7 +18,8 @@ from tsadeval.datasets import data_folder, load
 from tsadeval.datasets.dataset import Dataset
 from tsadeval.engine.progress import Progress
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.detect import Detection, detect
+from tsadeval.experiments.detect import detect
+from tsadeval.experiments.detection import Detection
 from tsadeval.plot import five_models, series_with_scores, write_figures
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.run import run
@@ -38,7 +39,7 @@ LABELS = {text: name for name, text in METRICS.items()}
 RANKED = [text for name, text in METRICS.items() if name != "PATE"]  # PATE is timed only
 ON_REAL = {name: METRICS[name] for name in ("CCE", "AUC-ROC", "F1", "eTaPR", "Aff-F1", "VUS-ROC")}
 ON_REAL["CCE"] = "cce(uncertainty='pointwise')"
-AS_PUBLISHED = {"ties": "published", "undefined": "published"}
+AS_PUBLISHED: dict[str, Any] = {"ties": "published", "undefined": "published"}
 OF_SETS = ("length", "events", "longest", "shortest")
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
 LEAST = 5e-4  # of a change that three digits show

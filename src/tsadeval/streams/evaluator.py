@@ -80,8 +80,8 @@ class StreamingEvaluator:
     """
 
     def __init__(self, threshold: float, *, window: int | str | None = None, reference: Any = None) -> None:
-        check_parameters("StreamingEvaluator", {"threshold": Number()}, {"threshold": threshold})
-        check_parameters("StreamingEvaluator", {"window": Span(1, integer=True, none=True)}, {"window": window})
+        checks = {"threshold": Number(), "window": Span(1, integer=True, none=True)}
+        check_parameters("StreamingEvaluator", checks, {"threshold": threshold, "window": window})
         self.threshold, self.window = float(threshold), window
         self.reference = None if reference is None else np.sort(checked_scores(reference, "reference"))
         self._stream: Stream | None = None  # whether there are times is known with the first chunk
