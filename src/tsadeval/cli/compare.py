@@ -39,6 +39,9 @@ def compare(
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
     ] = False,
+    by_kind: Annotated[
+        str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost of events by it.")
+    ] = "",
     work: Work,
     format: Shown = "text",
 ) -> None:
@@ -52,6 +55,7 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
+        parts += [found.by_kind(by_kind)] if by_kind else []
     latex = format == "latex"
     values = (
         found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)

@@ -17,7 +17,7 @@ from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
-from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
@@ -27,6 +27,7 @@ from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
+from tsadeval.thresholds.pages import by_kind, judged, prices_of
 
 Run = tuple[str, str, Any, Any]
 
@@ -203,6 +204,20 @@ class Comparison(Result):
         name = self._named(metric)[0]
         lower, facts = name in self._lower, self._facts
         return inference.category_table(self._values[name], name, lower, self.series, self.names, facts, kinds, groups)
+
+    def by_kind(self, column: str = "kind", *, cost: AnyMetric = "expected_cost") -> Result:
+        """Recall, delay (in minutes, or points) and cost of the events by a column of their incidents, by detector.
+
+        At the thresholds of event recall; `cost` has the prices, of which false alarms, which have no kind, are no
+        part.
+        """
+        recall, prices = METRICS["event_recall"], prices_of(cost)
+        rows = []
+        for one in self.source or ():
+            decision = recall.decide(one.scoring, self.made.rule_of(one.detector))
+            assert decision is not None  # a metric of alarms has them
+            rows += judged(one, decision.prediction).rows
+        return by_kind(rows, column, prices, ("detector",))
 
     @property
     def names(self) -> list[str]:
