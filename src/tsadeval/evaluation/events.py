@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from tsadeval.core.durations import UNITS as SIZES
 from tsadeval.core.facts import counts_of, events_after_gaps, points_of
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.messages import count_notes
@@ -13,17 +14,19 @@ from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
-from tsadeval.incidents.reader import SEVERITIES, Asked
-from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
+from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
+from tsadeval.metrics.counting import STATISTICS, UNITS, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.joint import of_one_detector
+from tsadeval.thresholds.pages import by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -71,6 +74,25 @@ class EventTable(Result):
         """
         return detected_by(self.rows, column)
 
+    def by_kind(self, column: str = "kind", *, cost: AnyMetric = "expected_cost") -> Result:
+        """Recall, delay (in minutes, or points) and cost of the events by a column of the incidents.
+
+        Examples
+        --------
+        >>> import tsadeval as te
+        >>> incidents = {"start": [60, 300, 480], "stop": [180, 360, 540], "kind": ["disk", "net", "disk"]}
+        >>> times = range(0, 600, 60)
+        >>> y_true, y_pred = te.labels(incidents, times), [0, 0, 1, 0, 0, 1, 0, 0, 0, 0]
+        >>> te.events(y_true, y_pred=y_pred, times=times, incidents=incidents).by_kind()
+        kind  events  detected  recall  median     p90    cost
+        ----  ------  --------  ------  ------  ------  ------
+        disk       2         1  0.5000  1.0000  1.0000  1.0000
+        net        1         1  1.0000  0.0000  0.0000  0.0000
+        """
+        size = 1.0 if self.unit == "points" else SIZES[self.unit] / SIZES["min"]
+        rows = [{**row, "delay": row["delay"] and row["delay"] * size} for row in self.rows]
+        return by_kind(rows, column, prices_of(cost))
+
     def _grid(self) -> Grid:
         head = list(self.rows[0] if self.rows else EVENT_COLUMNS)
         return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
@@ -104,7 +126,7 @@ def summed_up(tables: Sequence[EventTable]) -> list[str]:
     if delays:
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in _statistics(np.array(delays)).items())
         lines.append(f"delays in {tables[0].unit}: {numbers}")
-    for column in dict.fromkeys(name for row in rows for name in row if name.lower() in SEVERITIES):
+    for column in dict.fromkeys(name for row in rows for name in row if name.lower() in SEVERITIES | KINDS):
         parts = (f"{value} {found} of {events}" for value, (found, events) in detected_by(rows, column).items())
         lines.append(f"detected by {column}: {', '.join(parts)}")
     return lines
@@ -220,63 +242,23 @@ def _gap_notes(data: Prediction, began: Began | None, size: float, unit: str) ->
 
 def event_table(data: Prediction, early: int | str, unit: str, began: Began | None = None) -> EventTable:
     """As `events`, for checked data."""
-    found, runs = data.events, data.predicted
-    warned = with_early(data, early).events
-    size, edges = data.setting.positions(unit, data.n)
-    first = first_inside(runs, warned.starts, warned.stops)
-    detected = first < warned.stops
+    runs, (size, edges) = data.predicted, data.setting.positions(unit, data.n)
+    rows = event_rows(data, early, unit, began)
     lasting = edges if unit == "points" else data.setting.clock.observed
-    starts = edges[found.starts]
-    if began is not None and unit != "points":
-        starts = began.onsets
-    delay = (edges[np.minimum(first, data.n)] - starts) / size
-    touching = overlaps(warned, runs)
-    counts = np.bincount(touching.first, minlength=len(found))
-    rows = [
-        {
-            "start": _place(data, start, None if began is None else int(began.onsets[k])),
-            "stop": _end(data, stop),
-            "duration": float(lasting[stop] - lasting[start] + edges[start] - starts[k]) / size,
-            "detected": bool(detected[k]),
-            "delay": max(float(delay[k]), 0.0) if detected[k] else None,
-            "lead": max(-float(delay[k]), 0.0) if detected[k] and delay[k] < 0 else None,
-            "alarms": int(counts[k]),
-            **({} if began is None else began.known[k]),
-        }
-        for k, (start, stop) in enumerate(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
-    ]
     belongs = np.zeros(len(runs), np.bool_)
-    belongs[touching.second] = True
+    belongs[overlaps(with_early(data, early).events, runs).second] = True
     false = [
-        {"start": _place(data, a), "stop": _end(data, b), "duration": float(lasting[b] - lasting[a]) / size}
+        {"start": place_of(data, a), "stop": end_of(data, b), "duration": float(lasting[b] - lasting[a]) / size}
         for a, b in zip(runs.starts[~belongs].tolist(), runs.stops[~belongs].tolist(), strict=True)
     ]
-    late = np.maximum(delay[detected], 0)
+    late = np.array([row["delay"] for row in rows if row["detected"]])
     summary = {
-        "events": len(found),
-        "detected": int(detected.sum()),
-        "missed": int((~detected).sum()),
+        "events": len(rows),
+        "detected": len(late),
+        "missed": len(rows) - len(late),
         **_statistics(late),
         "alarms": len(runs),
         "false_alarms": len(false),
     }
     notes = [*count_notes([counts_of(data)]), *_gap_notes(data, began, size, unit)]
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
-
-
-def _end(data: Prediction, position: int) -> Any:
-    """Where what lasts up to a point ends: there, or before it where a gap in the times comes before that point."""
-    times = data.setting.times
-    if times is None or (position < len(times) and not times.after_gap[position]):
-        return _place(data, position)
-    return times.moment(int(times.ends[position - 1]))
-
-
-def _place(data: Prediction, position: int, onset: int | None = None) -> Any:
-    """Where a point is: its stamp, as it was given, or its number."""
-    times = data.setting.times
-    if times is None:
-        return position
-    if onset is not None and onset != times.edges[position]:
-        return times.moment(onset)
-    return times.at(position)
