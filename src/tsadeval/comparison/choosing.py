@@ -47,8 +47,8 @@ def gains(m: Floats, u: Floats) -> Floats:
     Four numbers for each metric: the mean over pairs of the difference in u that it gets right less what it gets wrong,
     the mean difference; u of the chosen detector above the mean (of several their mean), that of the best one.
 
-    >>> gains(np.array([[1.0, 2.0, 3.0]]), np.array([0.0, 0.4, 0.2])).round(4).ravel().tolist()
-    [0.1333, 0.2667, 0.0, 0.2]
+    >>> gains(np.array([[1.0, 2.0, 3.0]]), np.array([0.0, 0.5, 0.4])).round(4).ravel().tolist()
+    [0.2667, 0.3333, 0.1, 0.2]
     """
     i, j = np.triu_indices(u.shape[-1], 1)
     apart, mean = u[..., i] - u[..., j], u.mean(axis=-1)[..., None]

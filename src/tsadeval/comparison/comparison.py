@@ -248,7 +248,7 @@ class Comparison(Result):
         >>> import tsadeval as te
         >>> rng, y = np.random.default_rng(0), np.arange(300) // 10 % 10 == 4
         >>> runs = [(f"s{i}", d, y, rng.random(300) + up * y) for i in range(8) for d, up in (("a", 0.5), ("b", 0.9))]
-        >>> te.compare(runs, metrics=["auc_pr", "f1_pa"]).choice().detector
+        >>> te.compare(runs, metrics=["auc_pr", "f1_pa"]).choice("points").detector
         'b'
         """
         better = self._better()
