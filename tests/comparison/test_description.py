@@ -89,6 +89,21 @@ def test_other_metrics_that_disagree_are_named():
     assert found.describe("f1_pa").endswith("The order depends on the metric: first is steps by AUC-ROC.")
 
 
+def test_the_best_mean_is_named_where_another_is_first_by_rank():
+    """One detector is best on most series by a little and very bad on one."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 0], 50)
+    entries = []
+    for k in range(12):
+        steady = y + 0.8 * rng.normal(size=150)
+        better = steady + 0.15 * y if k else -steady
+        entries += [(f"s{k}", d, y, x) for d, x in (("better", better), ("steady", steady))]
+    found = te.compare(entries, metrics="auc_roc")
+    means = {d: values["auc_roc"] for d, values in found.average().items()}
+    said = f"and a mean of {means['better']:.3f}; the best mean has steady, {means['steady']:.3f}."
+    assert said in found.describe()
+
+
 def test_latex_escapes_and_cites(found):
     text = found.describe("vus_pr", latex=True)
     assert r"mine\_2 (mean difference" in text

@@ -149,7 +149,7 @@ def _of_tests(ranking: statistics.Ranking, names: Sequence[str], lower: bool, al
             f"that all are equal (F({k}, {k * (test.series - 1)}) = {test.f:.2f}, {_p(test.f_p)}, n = {test.series})."
         )
     column, (mean, low, high) = ranking.values[:, best], (float(one[best]) for one in ranking.means[:3])
-    value = np.nanmean(column) * (-1 if lower else 1)
+    sign = -1 if lower else 1
     pairs = []
     for j in np.argsort(ranking.means.mean, kind="stable").tolist():
         other = ranking.values[:, j]
@@ -163,11 +163,14 @@ def _of_tests(ranking: statistics.Ranking, names: Sequence[str], lower: bool, al
         0: "no significant difference is found between it and",
     }
     by_sign = grouped(pairs)
-    said = "; ".join(f"{words[sign]} {named(by_sign[sign], 30)}" for sign in words if sign in by_sign)
+    said = "; ".join(f"{words[one]} {named(by_sign[one], 30)}" for one in words if one in by_sign)
+    means = [float(np.nanmean(one)) for one in ranking.values.T]
+    top = int(np.argmax(np.where(np.isfinite(ranking.first), means, -np.inf)))
+    highest = f"; the best mean has {names[top]}, {sign * means[top]:.3f}" if means[top] > means[best] else ""
     return [
         *text,
         f"{names[best]} has the best mean rank, {mean:.2f} (95 % interval [{low:.2f}, {high:.2f}]), and a mean of "
-        f"{value:.3f}.",
+        f"{sign * means[best]:.3f}{highest}.",
         f"By Wilcoxon's signed-rank tests{_marks('Wilcoxon')} of every two with Holm's correction{_marks('Holm')} at "
         f"{alpha:g}, {said}.",
         "Mean differences are in favour of the first where positive, with 95 % bootstrap intervals over series"
