@@ -10,7 +10,7 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.comparison.description import entry_of, key_of
+from tsadeval.comparison.description import entry_of, parse_reference
 from tsadeval.core.metric import METRICS as ALL
 from tsadeval.errors import ThresholdWarning
 
@@ -188,7 +188,7 @@ def test_the_paragraph_and_its_references_compile(found, tmp_path):
     body = "\n\n".join(found.describe(metric, latex=True) for metric in found.metrics)
     tail = "\\nocite{*}\n\\bibliographystyle{plain}\n\\bibliography{refs}\n\\end{document}\n"
     (tmp_path / "p.tex").write_text(f"{head}{body}\n{tail}", encoding="utf-8")
-    entries = {key_of(text): entry_of(text) for metric in ALL.values() for text in metric.references}
+    entries = {parse_reference(text)["key"]: entry_of(text) for metric in ALL.values() for text in metric.references}
     others = [entry for key, entry in entries.items() if f"{{{key}," not in found.cite()]
     (tmp_path / "refs.bib").write_text("\n\n".join([found.cite(), *others]), encoding="utf-8")
     for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):

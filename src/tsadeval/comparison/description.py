@@ -44,23 +44,17 @@ _TEXT = re.compile(
 
 
 def parse_reference(text: str) -> dict[str, str]:
-    """Read who, what, where and when; "" for what the text does not say.
+    """Read who, what, where and when, "" for what the text does not say, and make the key of its entry.
 
-    >>> parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)")
-    {'authors': 'Wu and Keogh', 'title': 'Benchmarks are Flawed', 'venue': 'TKDE', 'year': '2021'}
+    >>> list(parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)").values())
+    ['Wu and Keogh', 'Benchmarks are Flawed', 'TKDE', '2021', 'wu2021benchmarks']
     """
-    found = _TEXT.fullmatch(text)
-    parts = {name: part or "" for name, part in found.groupdict().items()} if found else {"title": text}
-    return {**parts, "year": parts["year"] or early} if (early := parts.pop("early", "")) else parts
-
-
-def key_of(text: str) -> str:
-    """Return the key of an entry, such as wu2021benchmarks."""
-    parts = parse_reference(text)
+    parts = {name: part or "" for name, part in _TEXT.fullmatch(text).groupdict().items()}  # type: ignore[union-attr]
+    parts |= {"year": parts["year"] or early} if (early := parts.pop("early")) else {}
     first = re.sub(r"^(The|van) | et al\.$", "", parts["authors"]).partition(",")[0].partition(" ")[0]
     words = [word for word in re.split(r"\W+", f"{parts['title']} {parts['venue']}") if len(word) > 3 and word != first]
     plain = unicodedata.normalize("NFKD", f"{first}{parts['year']}{''.join(words[:1])}".lower().replace("ø", "o"))
-    return re.sub("[^a-z0-9]", "", plain)
+    return {**parts, "key": re.sub("[^a-z0-9]", "", plain)}
 
 
 def entry_of(text: str, url: str = "") -> str:
@@ -73,9 +67,8 @@ def entry_of(text: str, url: str = "") -> str:
         "howpublished": ", ".join(filter(None, [latex_text(parts["venue"]), rf"\url{{{url}}}" * bool(url)])),
         "year": parts["year"],
     }
-    return "\n".join(
-        [f"@misc{{{key_of(text)},", *(f"  {name} = {{{part}}}," for name, part in fields.items() if part), "}"]
-    )
+    lines = [f"  {name} = {{{part}}}," for name, part in fields.items() if part]
+    return "\n".join([f"@misc{{{parts['key']},", *lines, "}"])
 
 
 def _texts(names: Iterable[str]) -> dict[str, str]:
@@ -90,14 +83,14 @@ def _texts(names: Iterable[str]) -> dict[str, str]:
 
 def _marks(*names: str) -> str:
     """Return the marks of some references: the keys of their entries."""
-    return "".join(f" [{key_of(text)}]" for text in _texts(names))
+    return "".join(f" [{parse_reference(text)['key']}]" for text in _texts(names))
 
 
 def bibtex(found: "Comparison") -> str:
     """Write the entries of what is behind the numbers: this package, metrics, tests and data sets."""
     tests = METHODS if len(found.series) > 1 and len(found.detectors) > 1 else ()
     texts = {f"{PACKAGE}, version {tsadeval.__version__}": HOME, **_texts([*found.metrics, *tests, *found.datasets])}
-    return "\n\n".join({key_of(text): entry_of(text, url) for text, url in texts.items()}.values())
+    return "\n\n".join({parse_reference(text)["key"]: entry_of(text, url) for text, url in texts.items()}.values())
 
 
 def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: int) -> str:
@@ -184,7 +177,5 @@ def _p(value: float) -> str:
 
 def as_latex(text: str) -> str:
     r"""Escape a paragraph for LaTeX, with its marks as \cite."""
-    parts = re.split(r"((?: \[[a-z0-9]+\])+)", text)
-    marks = (rf"~\cite{{{part[2:-1].replace('] [', ',')}}}" for part in parts[1::2])
-    texts = (re.sub(r"(?<=[ \[])-(?=\d)", "$-$", latex_text(part)) for part in parts[::2])
-    return "".join(part + next(marks, "") for part in texts)
+    cited = re.sub(r"(?: \[[a-z0-9]+\])+", lambda m: rf"~\cite{{{m[0][2:-1].replace('] [', ',')}}}", latex_text(text))
+    return re.sub(r"(?<=[ \[])-(?=\d)", "$-$", cited)

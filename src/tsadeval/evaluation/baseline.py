@@ -88,14 +88,8 @@ def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
 FEWEST = 5  # events from which on there are intervals
 MOST, SAME = 0.9, 1e-12  # share of resamples on which a metric must be defined, and half width that is none
 # From how many events on the intervals of a metric held the true value of simulated series in 90 % of cases, where that
-# is more than the fewest; None: with no number that was tried. docs/intervals.md has all numbers.
+# is more than the fewest; None: with no number that was tried. docs/coverage.md has all numbers.
 CERTAIN_FROM: dict[str, int | None] = {}
-
-
-def uncertain(metric: str, events: int) -> bool:
-    """Return True if intervals of a metric held the true value too seldom on series of so few events."""
-    needed = CERTAIN_FROM.get(metric, CERTAIN_FROM.get(metric.partition("(")[0], FEWEST))
-    return needed is None or events < needed
 
 
 def block_borders(scoring: Scoring) -> Index:
@@ -135,11 +129,14 @@ def interval_rows(
     random_state: int,
 ) -> list[Row]:
     """Return for each value the ends of its interval, or why there is none."""
-    if len(scoring.events) < FEWEST:
-        return [{"low": None, "high": None, "no_interval": NoInterval.FEW}] * len(metrics)
+    events = len(scoring.events)
+    needed = [CERTAIN_FROM.get(str(m), CERTAIN_FROM.get(m.name, FEWEST)) for m in metrics]
+    about = [{"interval": level, "uncertain": least is None or events < least} for least in needed]
+    if events < FEWEST:
+        return [{**one, "low": None, "high": None, "no_interval": NoInterval.FEW} for one in about]
     drawn = drawn_values(metrics, scoring, rule, draws, random_state).T
-    rows = zip(values, drawn, metrics, strict=True)
-    return [interval_of(value, some, len(scoring.events), level, metric.range) for value, some, metric in rows]
+    found = (interval_of(v, some, events, level, m.range) for v, some, m in zip(values, drawn, metrics, strict=True))
+    return [{**one, **interval} for one, interval in zip(about, found, strict=True)]
 
 
 def interval_of(value: float, drawn: Floats, events: int, level: float, limits: tuple[float, float]) -> Row:
