@@ -30,7 +30,7 @@ def test_every_metric_was_measured(coverage):
 
 def test_notes_say_what_was_measured(coverage):
     found = {row["metric"]: coverage.certain_from(row) for row in coverage.measured.read("coverage")}
-    assert CERTAIN_FROM == {metric: least for metric, least in found.items() if least != FEWEST}
+    assert {metric: least for metric, least in found.items() if least != FEWEST} == CERTAIN_FROM
 
 
 def test_the_page_shows_the_numbers(coverage):
