@@ -102,8 +102,9 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
     known = int((~np.isnan(better)).any(axis=1).sum())
     lost = f" of {len(better)} series (the others have no value)" if known < len(better) else " series"
     titles = [f"{DATASETS[one].title}{_marks(one)}" for one in found.datasets]
+    some = f"{len(found.names)} detector{'s' * (len(found.names) > 1)} ({named(found.names, 30)})"
     text = [
-        f"We compare {len(found.names)} detectors ({named(found.names, 30)}) on {known}{lost}"
+        f"We compare {some} on {known}{lost}"
         f"{f' of {named(titles, 20)}' if titles else ''} by {label}{_marks(name)}"
         f"{', of which lower is better' * bool(lower)}."
     ]

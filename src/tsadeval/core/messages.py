@@ -76,7 +76,7 @@ def interval_notes(rows: Sequence[Row]) -> list[str]:
     notes = [
         f"no interval: {reason}{f' ({named(some)})' * (len(some) < len(rows))}" for reason, some in lacking.items()
     ]
-    few = "with so few events, intervals held the true value of simulated series in less than 90 % of cases: "
+    few = "too short an interval in more than 10 % of simulated series with as many events (docs/coverage.md): "
     return [*notes, few + named(short)] if short else notes
 
 
