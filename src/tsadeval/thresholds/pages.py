@@ -8,7 +8,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.durations import UNITS, rate_of, span_size
-from tsadeval.core.events import Index
+from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric
@@ -165,7 +165,7 @@ def judged(one: Scored, data: Prediction, cooldown: int | str = 0, early: int | 
     """Judge the alarms of a scoring: each event, and the pages that hold no alarm inside one."""
     times, incidents = data.setting.times, one.given.incidents
     pages, inside = episodes(data, cooldown, 1), overlaps(with_early(data, early).events, data.predicted)
-    right = np.unique(np.searchsorted(pages.stops, inside.starts, side="right"))
+    right = np.unique(overlaps(Events(inside.starts, inside.stops, data.n), pages).second)
     began = None if times is None or incidents is None else began_of(incidents, Asked(), data.events, times)
     found = event_rows(data, early, "points" if times is None else "min", began)
     rows = [{"series": one.series, "detector": one.detector, **row} for row in found]
