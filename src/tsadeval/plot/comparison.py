@@ -310,7 +310,7 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     means = [finite_mean(column) for column in better.T]
     order = np.argsort(-np.array(means), kind="stable")  # a detector without any value is last
     sets, across = _order_of_series(given, len(values) > NAMED_SERIES)
-    values, better, known = (table[np.ix_(across, order)].T for table in (values, better, known))
+    values, better, known = values[across][:, order].T, better[across][:, order].T, known[across][:, order].T
     k, n = values.shape
     ax = style.new_axes(ax, 3.6, 0.8 + 0.17 * k)
     detectors = [style.shortened(given.detectors[j], 22) for j in order]
