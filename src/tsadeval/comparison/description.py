@@ -11,7 +11,7 @@ import tsadeval
 from tsadeval.comparison import statistics
 from tsadeval.comparison.paired import paired_difference, rank_biserial
 from tsadeval.core.facts import grouped
-from tsadeval.core.messages import fewer_series, flaw_remarks, named, undefined_everywhere
+from tsadeval.core.messages import below_random, fewer_series, flaw_remarks, named, undefined_everywhere
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.results import latex_text
 from tsadeval.core.selection import AnyMetric
@@ -115,6 +115,7 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
     remarks = [*flaw_remarks(flaws, found.names), *undefined_everywhere(rows, list(called.values()))]
     shown = dict(zip(found.detectors, found.names, strict=True))
     remarks += [*fewer_series(rows, list(called.values()), shown, found.missing), *found._failed(rows)]
+    remarks += below_random(found.above_random(name).rows) if found.baseline is not None else []
     remarks += [f"left out: {line}" for line in (found.source.left_out_lines() if found.source else ())]
     text += [f"To note: {'; '.join(remarks)}."] if remarks else []
     if ranking.tested:
