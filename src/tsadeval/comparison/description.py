@@ -38,8 +38,9 @@ PACKAGE = (
 HOME = "https://github.com/tsadeval/tsadeval"
 # A reference of a record: "Authors, Title, Venue Year (note)", of which all but the title may be missing.
 _TEXT = re.compile(
-    r"(?:(?P<authors>The [^,]+|[\w ]+ et al\.|(?:van )?\w+(?:, \w+)*(?: and \w+)?)(?: \((?P<early>\d{4})\))?, )?"
-    r"(?P<title>(?!\d+\b).+?)(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?"
+    r"(?:(?P<authors>The [^,]+|[\w ]+ et al\.|(?:van )?\w+(?:, \w+)*(?: and \w+)?)"
+    r"(?: \((?P<early>\d{4})\))?, (?!\d+\b))?(?P<title>.*?)(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?",
+    re.DOTALL,
 )
 
 
@@ -49,7 +50,9 @@ def parse_reference(text: str) -> dict[str, str]:
     >>> list(parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)").values())
     ['Wu and Keogh', 'Benchmarks are Flawed', 'TKDE', '2021', 'wu2021benchmarks']
     """
-    parts = {name: part or "" for name, part in _TEXT.fullmatch(text).groupdict().items()}  # type: ignore[union-attr]
+    found = _TEXT.fullmatch(text)
+    assert found is not None  # any text is a title
+    parts = {name: part or "" for name, part in found.groupdict().items()}
     parts |= {"year": parts["year"] or early} if (early := parts.pop("early")) else {}
     first = re.sub(r"^(The|van) | et al\.$", "", parts["authors"]).partition(",")[0].partition(" ")[0]
     words = [word for word in re.split(r"\W+", f"{parts['title']} {parts['venue']}") if len(word) > 3 and word != first]
