@@ -39,7 +39,8 @@ HOME = "https://github.com/tsadeval/tsadeval"
 # A reference of a record: "Authors, Title, Venue Year (note)", of which all but the title may be missing.
 _TEXT = re.compile(
     r"(?:(?P<authors>The [^,]+|[\w ]+ et al\.|(?:van )?\w+(?:, \w+)*(?: and \w+)?)"
-    r"(?: \((?P<early>\d{4})\))?, (?!\d+\b))?(?P<title>.*?)(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?",
+    r"(?: \((?P<early>\d{4})\))?, (?!\d+\b))?(?P<title>.*?)"
+    r"(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?",
     re.DOTALL,
 )
 
