@@ -26,7 +26,7 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.many import Pool, Rules
+from tsadeval.evaluation.many import Pool, Rules, warn_unpooled
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.metrics.criteria import AnyCriterion, find_criterion
 from tsadeval.scores.scores import Scores
@@ -348,6 +348,7 @@ class Comparison(Result):
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
+            warn_unpooled(values.values())
             flaws = partial(self.flaws, series=range(len(self.series)))
             about: dict[str, Any] = {"titles": self.titles, "percent": percent, "lower": self._lower, "flaws": flaws}
             return DetectorTable(values, title="micro average", **about)
