@@ -1,7 +1,7 @@
 """Write what the examples of a page print under them:  python docs/site/fill.py PAGE...
 
 For authors: write the lines with >>>, run this, read what came out. Outputs that match already, with ... for parts that
-vary, stay as they are.
+vary, stay as they are. Files that a page names come from tests/page_files.py, as in the tests.
 """
 
 import doctest
@@ -32,9 +32,15 @@ def filled(text: str, results: list[list[execute.Result]]) -> str:
 if __name__ == "__main__":
     import matplotlib
 
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+    import page_files
+
     matplotlib.use("Agg")
     for page in (Path(name).resolve() for name in sys.argv[1:]):
         with tempfile.TemporaryDirectory() as folder:
-            done = execute.run(page, Path(folder))
+            names, compared = page_files.prepare(page.name, Path(folder))
+            if compared < sys.maxsize:
+                sys.exit(f"{page.name} shows the output of real data, which are not here: see tests/page_files.py")
+            done = execute.run(page, Path(folder), names)
         page.write_text(filled(page.read_text(encoding="utf-8"), done.results), encoding="utf-8")
         print(f"filled {page}")

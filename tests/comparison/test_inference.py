@@ -323,6 +323,24 @@ def test_one_detector_has_no_statistics():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda found: found.ranks(alpha=2), "ranks: alpha must be"),
+        (lambda found: found.ranks(random_state=-1), "ranks: random_state must be"),
+        (lambda found: found.significance(random_state=0.5), "significance: random_state must be"),
+        (lambda found: found.significance(test="bayes", rope=-1), "significance: rope must be"),
+        (lambda found: found.significance(test="nemenyi"), "needs at least 3 detectors, but there are 2"),
+        (lambda found: found.to_latex(alpha=0), "to_latex: alpha must be"),
+        (lambda found: found.average().to_latex(alpha=2), "to_latex: alpha must be"),
+    ],
+)
+def test_bad_options_of_statistics(call, message):
+    found = te.compare({"a": [0.1, 0.9], "b": [0.9, 0.1]}, [0, 1], "auc_roc")
+    with pytest.raises((InvalidInputError, InvalidParameterError), match=message):
+        call(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
         (lambda t: te.compare(t, [0, 1], by="series"), "y_true must be the name of a column"),
         (lambda t: te.compare(t, by="nothing"), "no column 'nothing'"),
         (lambda t: te.compare(t, "label", by="series", score="lof"), "no column 'lof'"),

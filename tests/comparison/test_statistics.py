@@ -245,8 +245,6 @@ def test_practical_equivalence_is_of_differences_on_series_not_of_their_mean():
 def test_one_draw_of_the_posterior_is_enough():
     found = pairs.bayesian_signed_rank([0.9, 0.8, 0.7], [0.5, 0.6, 0.8], draws=1)
     assert sorted(found) == [0, 0, 1]
-    with pytest.raises(InvalidParameterError, match="draws must be"):
-        pairs.bayesian_signed_rank([0.9, 0.8, 0.7], [0.5, 0.6, 0.8], draws=0)
 
 
 def test_posterior_of_equal_detectors_takes_no_side():
@@ -316,16 +314,7 @@ def test_worst_puts_missing_values_last():
     [
         (lambda: statistics.fill_missing([[1.0, math.nan]], "error"), "1 values are missing, first of detector 1"),
         (lambda: statistics.fill_missing([[1.0]], "drop"), "missing must be one of"),
-        (lambda: statistics.ranks([1.0, 2.0]), r"not shape \(2,\)"),
-        (lambda: statistics.friedman([[1.0, 2.0]]), "at least 3 detectors"),
         (lambda: statistics.nemenyi([[1.0, 2.0]]), "at least 3 detectors"),
-        (lambda: statistics.wilcoxon_holm([[1.0]]), "at least 2 detectors"),
-        (lambda: pairs.differences([1.0], [1.0, 2.0]), r"x has shape \(1,\) but y \(2,\)"),
-        (lambda: pairs.rank_biserial([[1.0]], [1.0]), r"x has shape \(1, 1\) but y \(1,\)"),
-        (lambda: pairs.wilcoxon([1.0]), "differences must be two-dimensional"),
-        (lambda: pairs.bayesian_signed_rank([1.0], [2.0], rope=-1), "rope must be"),
-        (lambda: pairs.paired_difference([1.0], [2.0], level=0), "level must be"),
-        (lambda: statistics.critical_difference(1, 5), "detectors must be"),
     ],
 )
 def test_bad_input(call, message):

@@ -18,7 +18,6 @@ import pytest
 
 import commands
 import page_files
-import published
 import tsadeval
 from tsadeval import plot
 from tsadeval.core.metric import METRICS
@@ -122,15 +121,7 @@ def marks(page):
 def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkeypatch):
     if page.name in TORCH:
         pytest.importorskip("torchmetrics", reason="torch is an extra")
-    names, compared = {}, sys.maxsize
-    real = published.SHARED / "scores"
-    if page.name == "operations-nab.md" and (real / "NAB_results").exists():
-        names = {"folder": real}
-    elif page.name in page_files.FILES:
-        page_files.FILES[page.name](tmp_path)
-        names = {"folder": tmp_path}
-        if page.name == "operations-nab.md":
-            compared = 1  # the stamps and windows of its first block are those of NAB, its scores are not
+    names, compared = page_files.prepare(page.name, tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))  # ~/data
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_configdir())  # not in the new home: its list of fonts takes long

@@ -15,7 +15,7 @@ from naive.vus import vus as naive_vus
 from strategies import examples, labels, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.parameters import VUS_VARIANTS
-from tsadeval.metrics import _vus
+from tsadeval.metrics import _vus, counting
 
 M = te.metrics
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "vus.json").read_text())
@@ -26,7 +26,7 @@ every_variant = pytest.mark.parametrize("variant", list(VUS_VARIANTS))
 @pytest.fixture(params=[1 << 16, 0], ids=["counts", "points"])
 def way(request, monkeypatch):
     """Buffer weights come from a table of counts, or (in long series with many thresholds) from single points."""
-    monkeypatch.setattr(_vus, "table_pays", lambda size, points: request.param > 0)
+    monkeypatch.setattr(counting, "table_pays", lambda size, points: request.param > 0)
 
 
 def volumes(y, s, **options):

@@ -16,7 +16,7 @@ from tsadeval import plot
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import KNOWN, SPARE, looks, spread
-from tsadeval.rankeval import RankEvalResult
+from tsadeval.rankeval import SuiteResult
 from tsadeval.rankeval.suites.paper import LAYOUT, five_models_table
 
 pytestmark = pytest.mark.slow
@@ -238,7 +238,7 @@ def test_metrics_that_raise_or_are_never_defined_leave_the_others_alone():
 
 
 def test_a_run_without_values_is_said(result, tmp_path):
-    empty = RankEvalResult(result.plan, Store(tmp_path, LAYOUT))
+    empty = SuiteResult(result.plan, Store(tmp_path, LAYOUT))
     for draw in (plot.quality_by_noise, plot.latency, plot.latency_by, plot.value_by_false_alarms):
         with pytest.raises(InvalidInputError, match=r"this run has no|cce has no"):
             draw(empty)

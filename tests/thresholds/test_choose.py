@@ -187,7 +187,7 @@ def test_scores_of_one_detector_give_a_threshold():
     with pytest.raises(InvalidInputError, match="there are 2 series"):
         te.events(scores)
     two = te.Scores({"lof": s["a"], "pca": [1, 2, 3]}, y["a"])
-    for judge in (te.choose_threshold, te.events, lambda scores: te.curve("f1", scores)):
+    for judge in (te.events, lambda scores: te.curve("f1", scores)):
         with pytest.raises(InvalidInputError, match=r"several detectors \(lof, pca\): select one"):
             judge(two)
     assert te.choose_threshold(two.select(detectors=["lof"])).detected == 1

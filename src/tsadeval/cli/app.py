@@ -7,7 +7,7 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 
 require("rich", extra="all")
 
-from tsadeval.cli import compare, datasets, detect, leaderboard, rankeval, registries, score, watch  # noqa: E402
+from tsadeval.cli import choose, compare, datasets, detect, leaderboard, rankeval, registries, score, watch  # noqa: E402
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("choose")(choose.choose)
 app.command("report")(compare.report)
 app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)

@@ -1,18 +1,21 @@
 """`te.compare`: evaluate several detectors with several metrics, on one series or on many."""
 
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Unpack
 
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.facts import OddAlarms, grouped, odd_alarms
-from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
+from tsadeval.core.messages import named, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Rule, missing_row
+from tsadeval.core.names import check_known
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.many import rows_of
+from tsadeval.evaluation.many import Rules, rows_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE, LeftOut
 from tsadeval.scores.scores import Scores, as_scores
@@ -25,6 +28,7 @@ def compare(
     metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
+    thresholds: Mapping[str, str | float | Rule] | None = None,
     X: Any = None,
     n_jobs: int | None = None,
     **reading: Unpack[Reading],
@@ -40,6 +44,9 @@ def compare(
     metrics, threshold
         As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
         for each scoring by itself.
+    thresholds : mapping, optional
+        Detector to its threshold or rule, such as `te.choose_threshold(...).thresholds`, in place of `threshold`; every
+        detector needs one.
     reading
         The options of `te.Scores`: `label`, `score`, `by`, `detector`, `time`, `incidents`, `ignore`, `fit`, `missing`
         and others. With `missing="worst"` a detector without scores on a series gets the worst value that any has
@@ -76,10 +83,11 @@ def compare(
     """
     rule, chosen = parse_rule(threshold), select_metrics(metrics)
     found = as_scores(scores, y_true, X=X, **reading)
+    rules: Rules = rule if thresholds is None else _rules(thresholds, found)
     rows: list[Row] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
-    for one, own in rows_of(found, chosen, rule, n_jobs, skill=True):
+    for one, own in rows_of(found, chosen, rules, n_jobs, skill=True):
         place = {"series": one.series, "detector": one.detector}
         if isinstance(one, LeftOut):
             said = {} if one.reason == NO_SCORE else {"message": one.reason}
@@ -95,7 +103,18 @@ def compare(
     warn_of_undefined(rows)
     # The rows of each detector together, in the order of their first ones.
     rows = [row for own in grouped((row["detector"], row) for row in rows).values() for row in own]
-    return Comparison(rows, source=found, made=Made(tuple(chosen), rule), facts=facts, odd=odd)
+    return Comparison(rows, source=found, made=Made(tuple(chosen), rule, rules), facts=facts, odd=odd)
+
+
+def _rules(thresholds: Mapping[str, Any], scores: Scores) -> dict[str, Rule]:
+    """Return the rule of each detector; where no threshold was found there is no alarm."""
+    for name in thresholds:
+        check_known(name, scores.detectors, "detector", "these scores")
+    lacking = [name for name in scores.detectors if name not in thresholds]
+    if lacking:
+        raise InvalidInputError(f"thresholds has none of {named(lacking)}: give one, or select the others first")
+    given = {name: sys.float_info.max if value == math.inf else value for name, value in thresholds.items()}
+    return {name: parse_rule(value) for name, value in given.items()}
 
 
 def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:

@@ -12,19 +12,19 @@ import numpy as np
 from tsadeval.comparison import inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import at_chance, find_flaws
-from tsadeval.comparison.statistics import Bools
+from tsadeval.comparison.statistics import CHECKS
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
-from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation.many import Pool
+from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
 
@@ -36,6 +36,11 @@ class Made(NamedTuple):
 
     metrics: tuple[Metric, ...]
     rule: Rule
+    rules: Rules | None = None  # by detector where each has its own
+
+    def rule_of(self, detector: str) -> Rule:
+        """Return the rule of a detector."""
+        return self.rules[detector] if isinstance(self.rules, Mapping) else self.rule
 
 
 # With more series than this, a comparison prints averages instead of every series.
@@ -209,7 +214,7 @@ class Comparison(Result):
         """All points of all series pooled, by detector."""
         pools: dict[str, Pool] = {}
         for one in self.source or ():
-            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
+            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule_of(one.detector)))
             pool.add(one.scoring, one.given.y_score)
         return {detector: pool.values() for detector, pool in pools.items()}
 
@@ -318,7 +323,8 @@ class Comparison(Result):
         as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
         does so too, with a sentence about the numbers under the tabular.
         """
-        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
+        check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
         style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         average = self.average(groups=groups, percent=percent)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.paired import Floats
-from tsadeval.comparison.statistics import Ranking
+from tsadeval.comparison.statistics import CHECKS, Ranking
+from tsadeval.core.events import Floats
 from tsadeval.core.facts import Flaw
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import check_known
+from tsadeval.core.parameters import check_parameters
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
 
@@ -100,6 +101,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         In a table of averages over several series, a dagger marks all detectors that are not significantly different
         from the bold one, itself included, by Wilcoxon-Holm tests over the series at level `alpha`.
         """
+        check_parameters("to_latex", CHECKS, {"alpha": alpha})
         found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 

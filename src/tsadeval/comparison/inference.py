@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tsadeval.comparison import paired, statistics
-from tsadeval.comparison.paired import Floats
 from tsadeval.comparison.standings import winners
+from tsadeval.core.events import Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
@@ -80,7 +80,7 @@ def rank_table(
     matrices: Mapping[str, Floats], detectors: Sequence[str], alpha: float, random_state: int
 ) -> ResultTable:
     """Make the table of mean ranks by metric, best first; detectors that share a letter were not told apart."""
-    check_parameters("ranks", statistics.ALPHA, {"alpha": alpha})
+    check_parameters("ranks", statistics.CHECKS, {"alpha": alpha, "random_state": random_state})
     _need_several(detectors)
     rows: list[Row] = []
     left_out, overall = [], []
@@ -140,8 +140,9 @@ def significance_table(
     `difference` is how much better the first is on average, with its bootstrap interval from `low` to `high`;
     `effect` is the matched-pairs rank-biserial correlation, from -1 to 1.
     """
-    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **statistics.ALPHA, "rope": Number(0)}
-    check_parameters("significance", checks, {"test": test, "alpha": alpha, "rope": rope})
+    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **statistics.CHECKS, "rope": Number(0)}
+    given = {"test": test, "alpha": alpha, "random_state": random_state, "rope": rope}
+    check_parameters("significance", checks, given)
     _need_several(detectors)
     rows: list[Row] = []
     tests: dict[str, statistics.Pairwise] = {}

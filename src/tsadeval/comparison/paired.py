@@ -12,15 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
+from tsadeval.core.events import Floats
 
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
-# Of intervals by bootstrap.
-BOOTSTRAP = {"level": Number(0, 1, open_low=True), "draws": Number(1, integer=True), "seed": Number(0, integer=True)}
 # Draws of up to so many rows in all are kept for the next table of the same size.
 _KEPT = 1_000_000
 
@@ -32,8 +27,6 @@ def differences(x: Any, y: Any) -> Floats:
     array([0.5, 0. , nan])
     """
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if a.shape != b.shape:
-        raise InvalidInputError(f"x has shape {a.shape} but y {b.shape}; they must have values of the same series")
     with np.errstate(invalid="ignore"):
         return np.where(a == b, 0.0, a - b)
 
@@ -50,8 +43,6 @@ def wilcoxon(differences: Any) -> Floats:
     array([0.125])
     """
     d = np.asarray(differences, np.float64)
-    if d.ndim != 2:
-        raise InvalidInputError(f"differences must be two-dimensional, a column per pair, but has shape {d.shape}")
     ranks = _ranks_of_sizes(d)
     up = np.where(d > 0, ranks, 0.0).sum(axis=0)
     n = np.count_nonzero(ranks, axis=0).astype(np.float64)
@@ -130,8 +121,6 @@ def bayesian_signed_rank(
     >>> bayesian_signed_rank([0.9, 0.8, 0.7, 0.9, 0.6], [0.5, 0.6, 0.4, 0.5, 0.3]).better > 0.95
     True
     """
-    checks = {"rope": Number(0), "prior": Number(0, open_low=True), **BOOTSTRAP}
-    check_parameters("bayesian_signed_rank", checks, {"rope": rope, "prior": prior, "draws": draws, "seed": seed})
     found = differences(x, y)
     found = found[~np.isnan(found)]
     if not len(found):
@@ -198,7 +187,6 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
     >>> round(found.mean, 4), found.series
     (0.1667, 3)
     """
-    check_parameters("paired_difference", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
     d = differences(x, y)
     d = d[~np.isnan(d)]
     if not np.isfinite(d).all():

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison import statistics
-from tsadeval.comparison.paired import Floats
-from tsadeval.comparison.statistics import Bools
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean
 from tsadeval.core.results import plain
 

@@ -15,41 +15,30 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, Floats, Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.comparison.paired import Means, bootstrap, differences, percentiles, wilcoxon
+from tsadeval.core.events import Bools, Floats, Index
 from tsadeval.core.facts import Flaw
-from tsadeval.core.parameters import Number, OneOf, check_parameters
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
-Bools = NDArray[np.bool_]
-Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
-ALPHA = {"alpha": Number(0, 1, open_low=True)}
+CHECKS: dict[str, Check] = {"alpha": Number(0, 1, open_low=True), "random_state": Number(0, integer=True)}
 # Of more detectors than this a ranking does not test every two (which `significance` does), as pairs grow with the
 # square of the detectors.
 MANY = 500
 
 
-def _table(values: Any, least: int = 1) -> Floats:
-    table = np.asarray(values, np.float64)
-    if table.ndim != 2:
-        raise InvalidInputError(f"values must have a row per series and a column per detector, not shape {table.shape}")
-    if table.shape[1] < least:
-        raise InvalidInputError(f"values must have at least {least} detectors (columns), but has {table.shape[1]}")
-    return table
-
-
 def with_values(values: Any) -> list[int]:
     """Find the detectors (columns) that have a value on any series: with the others no series would be whole."""
-    return np.flatnonzero((~np.isnan(_table(values))).any(axis=0)).tolist()
+    return np.flatnonzero((~np.isnan(values)).any(axis=0)).tolist()
 
 
 def whole_rows(values: Any) -> Floats:
     """Return the series on which every detector has a value."""
-    table = _table(values)
+    table = np.asarray(values, np.float64)
     return table[~np.isnan(table).any(axis=1)]
 
 
@@ -62,7 +51,7 @@ def fill_missing(values: Any, missing: Missing = "skip") -> Floats:
     array([[ 0.5, -inf]])
     """
     check_parameters("fill_missing", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
-    table = _table(values)
+    table = np.asarray(values, np.float64)
     lost = np.isnan(table)
     if missing == "error" and lost.any():
         row, column = np.argwhere(lost)[0].tolist()
@@ -80,7 +69,7 @@ def ranks(values: Any) -> Floats:
     array([[1. , 2.5, 2.5],
            [3. , 2. , 1. ]])
     """
-    return np.asarray(require("scipy.stats", extra="all").rankdata(-_table(values), axis=1))
+    return np.asarray(require("scipy.stats", extra="all").rankdata(-np.asarray(values), axis=1))
 
 
 def stretched_ranks(values: Any) -> Floats:
@@ -93,7 +82,7 @@ def stretched_ranks(values: Any) -> Floats:
     array([[ 1., nan,  3.],
            [ 3.,  2.,  1.]])
     """
-    table = _table(values)
+    table = np.asarray(values)
     found = require("scipy.stats", extra="all").rankdata(-table, axis=1, nan_policy="omit")
     others = (~np.isnan(table)).sum(axis=1, keepdims=True) - 1
     with np.errstate(invalid="ignore"):
@@ -107,25 +96,23 @@ def mean_ranks(values: Any, *, draws: int = 2000, seed: int = 0) -> Means:
     >>> found.mean.round(3), found.series
     (array([1.333, 1.667, 3.   ]), 3)
     """
-    check_parameters("mean_ranks", BOOTSTRAP, {"draws": draws, "seed": seed})
     return bootstrap(ranks(whole_rows(values)), 0.95, draws, seed)
 
 
 class WinsTiesLosses(NamedTuple):
     """How often each detector is better than another on a series, equal to it, worse than it."""
 
-    wins: Counts
-    ties: Counts
-    losses: Counts
+    wins: Index
+    ties: Index
+    losses: Index
 
 
 def total_wins(values: Any) -> WinsTiesLosses:
     """Count the wins, ties and losses of each detector against all others, in time linear in their number."""
-    table = _table(values)
-    rank = require("scipy.stats", extra="all").rankdata
-    wins = (rank(table, "min", axis=1) - 1).sum(axis=0).astype(np.int64)
-    losses = (table.shape[1] - rank(table, "max", axis=1)).sum(axis=0).astype(np.int64)
-    return WinsTiesLosses(wins, len(table) * (table.shape[1] - 1) - wins - losses, losses)
+    (series, k), rank = np.shape(values), require("scipy.stats", extra="all").rankdata
+    wins = (rank(values, "min", axis=1) - 1).sum(axis=0).astype(np.int64)
+    losses = (k - rank(values, "max", axis=1)).sum(axis=0).astype(np.int64)
+    return WinsTiesLosses(wins, series * (k - 1) - wins - losses, losses)
 
 
 class Friedman(NamedTuple):
@@ -148,7 +135,7 @@ def friedman(values: Any) -> Friedman:
     >>> round(found.chi2, 4), round(found.chi2_p, 4), round(found.f, 4), round(found.f_p, 4)
     (6.5, 0.0388, 13.0, 0.0066)
     """
-    found = ranks(whole_rows(_table(values, 3)))
+    found = ranks(whole_rows(values))
     n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
@@ -173,19 +160,17 @@ class Pairwise:
 
     p_values: Floats
     raw: Floats
-    series: Counts
+    series: Index
     most: int
     short: str
     least_p: Callable[[int], float]
 
     def same(self, alpha: float = 0.05) -> Bools:
         """Which pairs cannot be told apart at this level."""
-        check_parameters("same", ALPHA, {"alpha": alpha})
         return ~(self.p_values < alpha)  # a pair without a p-value was not told apart either
 
     def needed(self, alpha: float = 0.05) -> int:
         """How many series the test needs before any difference can be significant; 0 where there are enough."""
-        check_parameters("needed", ALPHA, {"alpha": alpha})
         n = self.most
         if n and self.least_p(n) < alpha:
             return 0
@@ -242,7 +227,7 @@ def wilcoxon_holm(values: Any, against: int | None = None) -> Pairwise:
            [0.0938, 1.    , 0.3438],
            [0.0938, 0.3438, 1.    ]])
     """
-    table = _table(values, 2)
+    table = np.asarray(values, np.float64)
     k = table.shape[1]
     first, second = np.triu_indices(k, 1) if against is None else (np.full(k, against), np.arange(k))
     apart = differences(table[:, first], table[:, second])
@@ -265,8 +250,10 @@ def wilcoxon_holm(values: Any, against: int | None = None) -> Pairwise:
 
 def nemenyi(values: Any) -> Pairwise:
     """Nemenyi's test of every two mean ranks; it needs three detectors."""
-    table = whole_rows(_table(values, 3))
+    table = whole_rows(values)
     n, k = table.shape
+    if k < 3:
+        raise InvalidInputError(f"Nemenyi's test needs at least 3 detectors, but there are {k}")
     first, second = np.triu_indices(k, 1)
     count = np.full((k, k), n, np.int64)
     distribution = require("scipy.stats", extra="all").studentized_range
@@ -290,8 +277,6 @@ def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    checks = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
-    check_parameters("critical_difference", checks, {"detectors": detectors, "series": series, "alpha": alpha})
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
     return float(q * math.sqrt(detectors * (detectors + 1) / (12 * series)))
 
@@ -409,7 +394,7 @@ def agreement(rows: Any) -> Floats:
            [ 1.,  1., -1.],
            [-1., -1.,  1.]])
     """
-    table = _table(rows)
+    table = np.asarray(rows, np.float64)
     found = np.full((len(table), len(table)), math.nan)
     known = ~np.isnan(table)
     for gaps in np.unique(known, axis=0):  # rows with the same gaps are ranked together

@@ -72,3 +72,11 @@ class Events:
         return (
             self.n == other.n and np.array_equal(self.starts, other.starts) and np.array_equal(self.stops, other.stops)
         )
+
+
+def inside_any(starts: Index, stops: Index, n: int) -> Bools:
+    """Return which of n points are inside any of some ranges, which may overlap and come in any order."""
+    edges = np.zeros(n + 1, np.int64)
+    np.add.at(edges, starts, 1)
+    np.add.at(edges, stops, -1)
+    return np.asarray(np.cumsum(edges[:-1]) > 0)

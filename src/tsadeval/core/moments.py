@@ -44,14 +44,7 @@ class RunMoments:
             exponent = math.frexp(largest)[1]
             data = Scoring.of(data.truth.labels, np.ldexp(data.scores, -exponent))
         return cls(
-            data.truth.first,
-            data.truth.counts,
-            data.means,
-            data.m2,
-            float(data.raw[0]),
-            data.low,
-            data.high,
-            exponent,
+            data.truth.first, data.truth.counts, data.means, data.m2, float(data.raw[0]), data.low, data.high, exponent
         )
 
     @classmethod

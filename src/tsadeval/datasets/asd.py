@@ -1,7 +1,5 @@
 """Application Server Dataset (ASD): twelve servers of an internet company, one point every five minutes."""
 
-from __future__ import annotations
-
 import re
 
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, numbered

@@ -1,7 +1,5 @@
 """Credit card transactions of two days, 492 frauds among 284,807."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tsadeval.core.parameters import Number

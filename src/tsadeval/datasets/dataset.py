@@ -1,25 +1,21 @@
 """Dataset: train, test and test labels of one data set; DATASETS: a record of each that is known, one a file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.events import Bools, Floats
 from tsadeval.core.names import Registry, printable
 from tsadeval.core.parameters import Check
 from tsadeval.datasets.readers import DataFile, Files, labels, matrix, read, read_all, train_and_test
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import floats
 from tsadeval.tables.table import Table
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools, Floats
 
 
 @dataclass(frozen=True)

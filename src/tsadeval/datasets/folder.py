@@ -1,12 +1,11 @@
 """Users' own data: a table with labels, a folder with a train and a test table, a folder of series."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval import errors
+from tsadeval.core.events import Bools
 from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.parameters import Check, Number
 from tsadeval.datasets.dataset import Split, feature_matrix, of_tables, split_rows
@@ -15,9 +14,6 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import kind_of
 from tsadeval.tables.reading import FORMATS, is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, SHOWN, TIMES, Table
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools
 
 OPTIONS: dict[str, Check | None] = {"columns": None, "label": None, "split": Number(0, open_low=True, none=True)}
 IN_MEMORY = "the table"  # as `read_table` calls what has no file

@@ -1,7 +1,5 @@
 """`load`, `items` and `fetch`: read a data set by its name, list its items, download it."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Mapping

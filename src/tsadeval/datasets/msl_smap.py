@@ -1,22 +1,17 @@
 """MSL and SMAP: telemetry of a Mars rover and of a satellite, with the anomalies that NASA's engineers reported."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tsadeval.core.events import Bools
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
 from tsadeval.datasets.readers import DataFile, Files, matrix, npy, read, read_all
 from tsadeval.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools
 
 _LISTED = ("anomaly_sequences", "chan_id", "num_values", "spacecraft")
 _LIST = r"labeled_anomalies\.csv"

@@ -1,7 +1,5 @@
 """Numenta Anomaly Benchmark (NAB): 58 series, most of them from servers, with windows around their anomalies."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Pooled Server Metrics (PSM): application servers of eBay, one point a minute."""
 
-from __future__ import annotations
-
 import re
 
 from tsadeval._optional import require

@@ -4,8 +4,6 @@ Archives are read in memory, member by member, and nothing is ever written out o
 no pickle is loaded, and what cannot be read becomes an error that names the file.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -16,19 +14,18 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tsadeval.core.events import Bools, Floats
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.files import depth
 from tsadeval.tables.numpy_files import read_array
 from tsadeval.tables.reading import name_errors, parse, suffix_of
 from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
 from tsadeval.tables.table import Request, Table
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Array, Bools, Floats
 
 VARIABLE = "TSADEVAL_DATA"
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -187,7 +184,7 @@ def _match(pattern: str, path: str) -> re.Match[str] | None:
 # What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
 
 
-def text_matrix(file: DataFile, content: bytes) -> Array:
+def text_matrix(file: DataFile, content: bytes) -> NDArray[Any]:
     """Read numbers with commas between them, one row a line."""
     try:
         return np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
@@ -207,10 +204,10 @@ def _as_floats(file: DataFile | str, values: Any, expected: str) -> Floats:
         raise InvalidInputError(f"{file}: expected {expected} ({error})") from error
 
 
-def npy(file: DataFile, content: bytes | None = None) -> Array:
+def npy(file: DataFile, content: bytes | None = None) -> NDArray[Any]:
     """Read the array of a npy file."""
     with name_errors(str(file), ".npy"):
-        found: Array = read_array(read(file) if content is None else content, str(file))
+        found: NDArray[Any] = read_array(read(file) if content is None else content, str(file))
     if found.dtype.kind not in "biuf":
         raise InvalidInputError(f"{file}: expected an array of numbers, found {found.dtype}")
     return found

@@ -1,7 +1,5 @@
 """Server Machine Dataset (SMD): 28 machines of an internet company, five weeks of minutes each."""
 
-from __future__ import annotations
-
 import re
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
@@ -72,7 +70,7 @@ _TRAIN = {"2-1": 23_693, "3-7": 28_705}
 
 _URL = "https://raw.githubusercontent.com/NetManAIOps/OmniAnomaly/master/ServerMachineDataset/"
 
-SMD = DATASETS.add(
+DATASETS.add(
     "smd",
     DatasetRecord(
         name="smd",

@@ -1,20 +1,16 @@
 """Secure Water Treatment (SWaT): a water plant for research, a week of normal operation and four days under attack."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tsadeval.core.events import Bools
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, of_tables
 from tsadeval.datasets.readers import DataFile, Files, labels, read, table, text_series
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import text_codes
 from tsadeval.tables.table import Table
-
-if TYPE_CHECKING:
-    from tsadeval.core.inputs import Bools
 
 # Each form: the file of normal operation, the file with attacks.
 _FORMS = (

@@ -1,7 +1,5 @@
 """UCR anomaly archive: 250 series, each with one anomaly whose place is in the name of its file."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -62,7 +60,7 @@ _LENGTHS = {
     "155": (18_000, 29_931),
 }
 
-UCR = DATASETS.add(
+DATASETS.add(
     "ucr",
     DatasetRecord(
         name="ucr",

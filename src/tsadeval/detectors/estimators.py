@@ -4,8 +4,6 @@ scikit-learn's outlier detectors give low scores to outliers, all others high on
 is, never by a guess: what is not in this file is refused.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """DetectorRecord: a record that describes one detector, and the registry of all detectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,14 +34,14 @@ class DetectorRecord:
     scoring: str  # what the score of a point is
     reference: str
     extra: str  # what `pip install 'tsadeval[...]'` must have brought
-    make: type[Detector] = field(repr=False, compare=False)
+    make: "type[Detector]" = field(repr=False, compare=False)
     parameters: Mapping[str, Any] = field(repr=False, compare=False)
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     about: Mapping[str, str] = field(repr=False, compare=False)
     bound: tuple[tuple[str, Any], ...] = ()
     revision: int = 1  # raised with every change of the scores: a store does not reuse those of another revision
 
-    def with_options(self, **options: Any) -> DetectorRecord:
+    def with_options(self, **options: Any) -> "DetectorRecord":
         """Fix some options of the detector. Torch is not needed for this."""
         refuse_unknown(self.name, self.parameters, options)
         check_parameters(self.name, self.checks, options)
@@ -51,7 +49,7 @@ class DetectorRecord:
         changed = ((k, merged[k]) for k, default in self.parameters.items() if k in merged and merged[k] != default)
         return replace(self, bound=tuple(changed))
 
-    def build(self) -> Detector:
+    def build(self) -> "Detector":
         """Build a detector with the bound options, ready to be fitted."""
         if self.extra == "torch":
             require("torch", extra="torch")
@@ -91,7 +89,7 @@ def detector(
 DETECTORS: Registry[DetectorRecord] = Registry("detector", "tsadeval.detectors")
 
 
-def parse_detector(text: str, **overrides: Any) -> DetectorRecord:
+def parse_detector(text: str, **overrides: Any) -> "DetectorRecord":
     """Find the record that a text like `lof` or `usad(window=50)` names; torch is not needed for this.
 
     >>> print(parse_detector("usad( latent = 5, random_state=0 )", window=50))
@@ -104,7 +102,7 @@ def parse_detector(text: str, **overrides: Any) -> DetectorRecord:
     return record.with_options(**{**options, **overrides})
 
 
-def make(text: str, **overrides: Any) -> Detector:
+def make(text: str, **overrides: Any) -> "Detector":
     """Make a new detector by name, ready to be fitted.
 
     Parameters

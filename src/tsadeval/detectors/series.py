@@ -1,20 +1,17 @@
 """Series as detectors take them: checked, scaled, cut into windows, whose scores become one for each point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tsadeval.core.arrays import read_array
+from tsadeval.core.events import Floats as Floats
+from tsadeval.core.events import Index as Index
 from tsadeval.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 def as_series(X: Any, least: int = 1) -> Floats:
@@ -77,7 +74,7 @@ class Scaler:
     high: float
 
     @classmethod
-    def standard(cls, series: Floats) -> Scaler:
+    def standard(cls, series: Floats) -> Self:
         """To mean 0 and standard deviation 1, within -10 and 10.
 
         >>> import numpy as np
@@ -95,7 +92,7 @@ class Scaler:
         return cls(np.where(constant, series[0], centre), np.where(constant, 1.0, spread * size), -LIMIT, LIMIT)
 
     @classmethod
-    def minmax(cls, series: Floats) -> Scaler:
+    def minmax(cls, series: Floats) -> Self:
         """Scale the training part to 0 ... 1, everything within -10 and 11."""
         low, high = series.min(axis=0), series.max(axis=0)
         with np.errstate(over="ignore"):

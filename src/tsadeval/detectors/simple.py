@@ -1,7 +1,5 @@
 """The simplest detectors: random scores, squared differences, moving variance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Detectors on windows: neighbours, clusters, trees, margins, components, histograms (scikit-learn), matrix profile."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal

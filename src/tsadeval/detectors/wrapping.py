@@ -1,9 +1,7 @@
 """`wrap`: turn a model of another package, a function or a network into a detector."""
 
-from __future__ import annotations
-
 import copy
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -39,7 +37,7 @@ class WrappedDetector(OutlierDetector):
         self.how = how
         self.output = output
 
-    def fit(self, X: Any, y: Any = None) -> WrappedDetector:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit a copy of the model on the training part, or on its windows; the model itself is left as it was."""
         kind = self._check()
         series = as_series(X, self.span(1))

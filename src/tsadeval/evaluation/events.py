@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from tsadeval.core.events import Index
 from tsadeval.core.facts import counts_of, events_after_gaps, points_of
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.messages import count_notes
@@ -18,8 +17,8 @@ from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
-from tsadeval.incidents.placement import ANYHOW, Laid, lay
-from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
+from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
+from tsadeval.incidents.reader import SEVERITIES, Asked
 from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
@@ -28,8 +27,6 @@ from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.joint import of_one_detector
 from tsadeval.thresholds.rules import parse_rule
-
-_COLUMNS = ("start", "stop", "duration", "detected", "delay", "lead", "alarms")
 
 
 class EventTable(Result):
@@ -77,7 +74,7 @@ class EventTable(Result):
         return detected_by(self.rows, column)
 
     def _grid(self) -> Grid:
-        head = list(self.rows[0] if self.rows else _COLUMNS)
+        head = list(self.rows[0] if self.rows else EVENT_COLUMNS)
         return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
 
     def _notes(self) -> list[str]:
@@ -187,7 +184,7 @@ def events(
     if given.incidents is not None and not timed:
         raise InvalidInputError("incidents= are intervals of time, so times= is needed")
     asked = Asked(key, None, reading.get("by"))
-    began = None if given.incidents is None else _began(given.incidents, asked, data)
+    began = None if given.incidents is None else began_of(given.incidents, asked, data.events, data.setting.clock)
     return event_table(data, early, unit or ("min" if timed else "points"), began)
 
 
@@ -205,30 +202,7 @@ def _of_one_series(source: Any, reading: Reading) -> tuple[Given, Missing]:
     return found[0].given, scores.missing
 
 
-class _Began(NamedTuple):
-    """When each event began, in nanoseconds, and what else is known of its incidents."""
-
-    onsets: Index
-    known: list[Row]
-
-
-def _began(incidents: Any, asked: Asked, data: Prediction) -> _Began:
-    """Find the incidents that lie on the points of each event, beginning with its first point or later."""
-    times, events = data.setting.clock, data.events
-    table = read_incidents(incidents, asked)
-    onsets = times.stamps[events.starts].copy()
-    owners: list[list[int]] = [[] for _ in range(len(events))]
-    # Those that lie in a gap belong to no event, unless the labels say so.
-    for fitting in (ANYHOW, ANYHOW._replace(between="next")):
-        bare = {k for k, own in enumerate(owners) if not own}
-        if bare:
-            _find_owners(lay(table, times, fitting), data, owners, bare, onsets)
-    names = {name: f"incident_{name}" if name in _COLUMNS else name for name in table.others}
-    known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
-    return _Began(onsets, known)
-
-
-def _gap_notes(data: Prediction, began: _Began | None, size: float, unit: str) -> list[str]:
+def _gap_notes(data: Prediction, began: Began | None, size: float, unit: str) -> list[str]:
     """Say which events began in a gap of the data, or may have."""
     if began is None:
         count = events_after_gaps(data)
@@ -246,26 +220,7 @@ def _gap_notes(data: Prediction, began: _Began | None, size: float, unit: str) -
     return [f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"]
 
 
-def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: set[int], onsets: Index) -> None:
-    """Add to each wanted event the rows of the incidents on its points, and move its onset to the first of them."""
-    events, begin = data.events, int(data.setting.clock.stamps[0])
-    first = np.searchsorted(events.stops, laid.first, side="right").tolist()
-    last = np.searchsorted(events.starts, laid.stop, side="left").tolist()
-    for i, row in enumerate(laid.rows.tolist()):
-        for k in wanted.intersection(range(first[i], last[i])):
-            owners[k].append(row)
-            # What is not judged may have cut off the beginning of an event, and the data may begin later.
-            if laid.first[i] == events.starts[k]:
-                onsets[k] = min(onsets[k], max(int(laid.starts[i]), begin))
-
-
-def _joined(values: list[Any]) -> Any:
-    """Return the value of one incident, or those of several that are one event."""
-    different = list(dict.fromkeys(values))
-    return different[0] if len(different) == 1 else "; ".join(map(str, different)) or None
-
-
-def event_table(data: Prediction, early: int | str, unit: str, began: _Began | None = None) -> EventTable:
+def event_table(data: Prediction, early: int | str, unit: str, began: Began | None = None) -> EventTable:
     """As `events`, for checked data."""
     found, runs = data.events, data.predicted
     warned = with_early(data, early).events

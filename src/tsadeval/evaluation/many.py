@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
@@ -256,8 +256,11 @@ def evaluate_many(
     return SeriesEvaluation(rows, micro, notes)
 
 
+Rules = Rule | Mapping[str, Rule]  # one for all detectors, or one for each
+
+
 def rows_of(
-    scores: Scores, metrics: Sequence[Metric], rule: Rule, n_jobs: int | None, *, skill: bool = False
+    scores: Scores, metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, *, skill: bool = False
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Every scoring with a row for each metric, in order: in threads, or on the workers of a cluster.
 
@@ -285,15 +288,16 @@ def _lean(one: Scored | LeftOut) -> Scored | LeftOut:
     return one if isinstance(one, LeftOut) else replace(one, scoring=replace(one.scoring))
 
 
-def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule, skill: bool) -> list[Row]:
+def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rules, skill: bool) -> list[Row]:
     if isinstance(one, LeftOut):
         return []
     facts = skill_of(one.scoring) if skill else {}
-    return [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, rule)]
+    own = rule[one.detector] if isinstance(rule, Mapping) else rule
+    return [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, own)]
 
 
 def _on_workers(
-    read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rule, n_jobs: int | None, skill: bool
+    read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, skill: bool
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Return the same from the workers of a cluster: labels and scores travel there, rows back."""
     waiting: deque[Scored | LeftOut] = deque()

@@ -7,14 +7,7 @@ from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.messages import (
-    IS_TURNED,
-    count_notes,
-    label_notes,
-    upside_down,
-    warn_of_alarms,
-    warn_of_undefined,
-)
+from tsadeval.core.messages import IS_TURNED, count_notes, label_notes, upside_down, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule, row_of
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row

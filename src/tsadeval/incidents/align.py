@@ -18,14 +18,7 @@ _CHECKS: dict[str, Check] = {"how": OneOf(get_args(How)), "index": _WHOLE, "wind
 
 
 def align(
-    scores: Any,
-    index: Any,
-    *,
-    window: Any,
-    how: How = "last",
-    stride: int = 1,
-    at: Any = None,
-    fill: float = math.nan,
+    scores: Any, index: Any, *, window: Any, how: How = "last", stride: int = 1, at: Any = None, fill: float = math.nan
 ) -> Floats:
     """Scores of points from scores of windows.
 

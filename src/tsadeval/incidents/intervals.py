@@ -5,11 +5,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.core.durations import nanoseconds
+from tsadeval.core.events import inside_any
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.times import Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError
-from tsadeval.incidents.placement import CHECKS, Closed, Fitting, Labels, fill, lay
+from tsadeval.incidents.placement import CHECKS, Closed, Fitting, Labels, lay
 from tsadeval.incidents.reader import Asked
 
 
@@ -178,4 +179,4 @@ def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["err
     moments = moments[~beyond]
     first = np.searchsorted(stamps, moments)
     stop = np.maximum(np.searchsorted(stamps, moments + lasting), first + 1)
-    return fill(first, stop, len(index))
+    return inside_any(first, stop, len(index)).view(np.uint8)

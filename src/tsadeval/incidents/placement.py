@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Index
+from tsadeval.core.events import Index, inside_any
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.times import Named, Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError, hint
@@ -135,7 +135,7 @@ class _Intervals(NamedTuple):
         first, last = first[rows], last[rows]
         if fitting.overlap == "error":
             self._refuse_overlap(rows, first, last)
-        found = fill(first, last, len(index))
+        found = inside_any(first, last, len(index)).view(np.uint8)
         waited = stamps[first] - np.maximum(self.starts[rows], stamps[0])
         events = int(np.count_nonzero(np.diff(found, prepend=0) == 1))
         return Laid(
@@ -162,11 +162,3 @@ class _Intervals(NamedTuple):
                 f"{self.table.name}: {one} overlaps {other} or leaves no point between them, so that 0/1 labels would "
                 f"show one event; pass {how} to allow that"
             )
-
-
-def fill(first: Index, stop: Index, n: int) -> Labels:
-    """1 at the points from each `first` up to before its `stop`, 0 at the other ones of n."""
-    edges = np.zeros(n + 1, np.int64)
-    np.add.at(edges, first, 1)
-    np.add.at(edges, stop, -1)
-    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)

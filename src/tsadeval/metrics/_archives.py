@@ -22,18 +22,14 @@ import numpy as np
 import tsadeval.metrics._kernels.nab as kernel
 from tsadeval.core import binning
 from tsadeval.core.define import prediction_metric, score_metric
-from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Events, Index, inside_any
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import first_best, first_inside
+from tsadeval.metrics.counting import first_best, first_inside, records
 
 # A_TP, A_FP and A_FN.
-PROFILES = {
-    "standard": (1.0, 0.11, 1.0),
-    "reward_low_fp": (1.0, 0.22, 1.0),
-    "reward_low_fn": (1.0, 0.11, 2.0),
-}
+PROFILES = {"standard": (1.0, 0.11, 1.0), "reward_low_fp": (1.0, 0.22, 1.0), "reward_low_fn": (1.0, 0.11, 2.0)}
 
 
 _PROBATION_ROWS = 5000  # a probation is a share of no more than the first so many rows
@@ -83,11 +79,11 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
     starts, stops = _windows(data.events, begin)
     if len(starts) == 0:
         return math.nan
-    at, of = kernel.records(data.scores, np.maximum(starts, begin), stops)
+    firsts = np.maximum(starts, begin)
+    at, of, last = found = records(data.scores, firsts, stops - firsts)
     earned = reward * _rewards(at, starts[of], stops[of]) / math.tanh(2.5)
-    # The last of a window's points has its largest score: there it is found. At those before it is found earlier.
-    last = np.append(of[1:] != of[:-1], True)
-    gained = np.where(last, earned + miss, earned - np.append(earned[1:], 0.0))
+    # A window is found at its largest score, and found earlier at those before.
+    gained = found.gained(earned) + np.where(last, miss, 0.0)
     thresholds = np.unique(np.append(data.scores[at], data.high))[::-1].copy()
     levels = binning.levels_of(data.scores, thresholds)
     full, part = kernel.false_alarm_costs(levels, len(thresholds), data.events.starts, data.events.stops, begin)
@@ -200,8 +196,5 @@ def ucr_accuracy(data: Scoring, *, slack: int = 100) -> float:
     events = data.events
     highest = np.flatnonzero(data.scores == data.high)
     reach = np.maximum(events.lengths, min(slack, data.n)) - 1
-    # Zones of different width may overlap in any order, so each point is looked up in the union of them.
-    edges = np.zeros(data.n + 1, np.int64)
-    np.add.at(edges, np.maximum(events.starts - reach, 0), 1)
-    np.add.at(edges, np.minimum(events.stops + reach, data.n), -1)
-    return float(np.mean(np.cumsum(edges[:-1])[highest] > 0))
+    near = inside_any(np.maximum(events.starts - reach, 0), np.minimum(events.stops + reach, data.n), data.n)
+    return float(np.mean(near[highest]))

@@ -60,20 +60,18 @@ class _Cells:
         first, last = borders[:-1] // 2, -(-borders[1:] // 2)
         lengths = np.maximum(last - first, 0)
         zone = np.repeat(np.arange(len(first)), lengths)
-        self.points: Index = np.arange(len(zone)) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
+        self.points: Index = ranges(first, lengths)
         self.zones: Index = zone
         self.owners: Index = zone // 5
         self.kinds: NDArray[np.int8] = _KINDS[zone % 5]
         self.distances: Index = np.maximum(starts[self.owners] - self.points - 1, self.points - stops[self.owners])
-        weights = np.full(len(zone), 2)
+        self.weights: Index = np.full(len(zone), 2)
         cut = np.flatnonzero(self.points[1:] == self.points[:-1])
-        weights[cut] = weights[cut + 1] = 1
-        self.weights: Index = weights
+        self.weights[cut] = self.weights[cut + 1] = 1
 
     def in_order(self, order: Index, begins: Index) -> tuple[Index, Index]:
         """Return the cells of some points in their order, and where those of the points at `begins` begin."""
-        new = np.append(True, self.points[1:] != self.points[:-1])
-        first = np.flatnonzero(new)
+        first = np.flatnonzero(np.append(True, self.points[1:] != self.points[:-1]))
         counts = np.diff(first, append=len(self.points))[order]
         places = np.append(0, np.cumsum(counts))
         cells = np.repeat(first[order], counts)

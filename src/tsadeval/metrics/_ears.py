@@ -38,16 +38,8 @@ CHECKS: dict[str, Check] = {
 }
 NEEDS = frozenset({"anomaly", "normal"})
 
-EVENT_COLUMNS = np.dtype(
-    [
-        ("start", np.int64),
-        ("stop", np.int64),
-        ("length", np.int64),
-        ("rarity", np.float64),
-        ("share", np.float64),
-        ("lost", np.float64),
-    ]
-)
+_WHOLE, _REAL = ("start", "stop", "length"), ("rarity", "share", "lost")
+EVENT_COLUMNS = np.dtype([(name, np.int64) for name in _WHOLE] + [(name, np.float64) for name in _REAL])
 FALSE_ALARM_COLUMNS = np.dtype([("position", np.int64), ("score", np.float64), ("charge", np.float64)])
 
 
@@ -145,7 +137,7 @@ def ears_breakdown(
     lacking = missing(NEEDS, data)
     if lacking is not None:
         warn_undefined("ears", lacking.text)
-        for column in ("rarity", "share", "lost"):
+        for column in _REAL:
             events[column] = math.nan
         nothing = np.zeros(0, FALSE_ALARM_COLUMNS)
         return EARSBreakdown(math.nan, math.nan, math.nan, width, events, nothing)

@@ -170,11 +170,7 @@ def composite_f1(data: Prediction, /, **options: Any) -> float:
     summary="Mean number of points from the start of an event to its first alarm.",
     undefined="y_true has no event, or no event is detected (unless missed events count)",
     references=("Zamanzadeh Darban et al., Deep Learning for Time Series Anomaly Detection: A Survey, 2024",),
-    checks={
-        "missed": OneOf(("skip", "length")),
-        "unit": OneOf(UNITS),
-        "statistic": OneOf(tuple(STATISTICS)),
-    },
+    checks={"missed": OneOf(("skip", "length")), "unit": OneOf(UNITS), "statistic": OneOf(tuple(STATISTICS))},
     properties={"separable"},
     needs={"anomaly"},
     direction="lower",

@@ -143,12 +143,8 @@ def pate(
 
 def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
     # Alarms elsewhere only lower the value, so the best threshold is the score of a point of an event or a zone.
-    starts, stops = _near(data.events, early, delay)
-    edges = np.zeros(data.n + 1, np.int8)
-    edges[starts] += 1
-    edges[stops] -= 1
-    near = np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
-    thresholds = np.unique(data.scores[near])[::-1].copy()
+    near = Events(*_near(data.events, early, delay), data.n)
+    thresholds = np.unique(data.scores[near.mask()])[::-1].copy()
     bins = binning.levels_of(data.scores, thresholds)
     alarms = np.cumsum(np.bincount(bins, minlength=len(thresholds)))[: len(thresholds)]
     (hit, missed), weight = _weights(bins, len(thresholds), data.events), recall_weight(beta)

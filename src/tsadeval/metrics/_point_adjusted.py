@@ -217,12 +217,7 @@ def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bo
     zero="no anomalous point is alarmed",
 )
 def pa_k_auc(
-    data: Prediction,
-    *,
-    n_values: int = 100,
-    integration: str = "mean",
-    strict: bool = False,
-    beta: float = 1.0,
+    data: Prediction, *, n_values: int = 100, integration: str = "mean", strict: bool = False, beta: float = 1.0
 ) -> float:
     """Area under `f1_pa_k` over k = 0, ..., 1 in equal steps, at one given prediction.
 
@@ -396,11 +391,7 @@ def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -
     label="Balanced F1-PA",
     summary="Point-wise F where detected events are adjusted and every alarm is widened, so that false ones cost more.",
     references=("Bhattacharya et al., Towards Unbiased Evaluation of Time-series Anomaly Detector, 2024",),
-    checks={
-        "width": Number(0, integer=True),
-        "form": OneOf(("asymmetric", "symmetric", "false")),
-        "beta": BETA,
-    },
+    checks={"width": Number(0, integer=True), "form": OneOf(("asymmetric", "symmetric", "false")), "beta": BETA},
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_balanced_f1_pa,

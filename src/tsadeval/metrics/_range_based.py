@@ -64,12 +64,7 @@ def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinali
 
 
 @takes_predictions(
-    {
-        **SIDE_CHECKS,
-        "precision_alpha": Number(0, 1),
-        "precision_bias": OneOf((*_BIASES, None)),
-        "beta": BETA,
-    }
+    {**SIDE_CHECKS, "precision_alpha": Number(0, 1), "precision_bias": OneOf((*_BIASES, None)), "beta": BETA}
 )
 def range_based(
     data: Prediction,

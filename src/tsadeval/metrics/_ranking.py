@@ -17,8 +17,9 @@ import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.define import score_metric, shared
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number, OneOf
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
 from tsadeval.metrics.counting import (
     blocks_of,
     event_maxima,
@@ -98,16 +99,22 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
         if interpolation == "step" and part.found_before == 0:
             sums.append(2 * kernel.precision_steps(found, false))
             continue
-        gained = np.diff(found, prepend=part.found_before)
-        start = end = found / (found + false)
-        if interpolation == "trapezoid":
-            # The line to a threshold starts where the curve was just before it: the same recall as at the last
-            # anomalous score, but with all false alarms that came since.
-            before = found - gained
-            alarms = before + part.above + part.false_before
-            start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
-        sums.append(float(np.sum(gained * (start + end))))
+        before = np.append(part.found_before, found)[:-1]
+        sums.append(_twice_area(before, found, part.above + part.false_before, false, interpolation))
     return math.fsum(sums) / (2 * data.events.points)
+
+
+def _twice_area(before: Index, found: Index, above: Index, false: Index, interpolation: str) -> float:
+    """Sum up precision over the points found at each threshold, at both ends of its step or line.
+
+    The line to a threshold starts where the curve was just before it: the same recall as at the last one, but with all
+    false alarms that came since.
+    """
+    start = end = found / (found + false)
+    if interpolation == "trapezoid":
+        alarms = before + above
+        start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
+    return float(np.sum((found - before) * (start + end)))
 
 
 @score_metric(
@@ -184,18 +191,16 @@ _SORBO = "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"
 
 
 @shared
-def _adjusted_steps(data: Scoring) -> tuple[Floats, Floats, Floats, Floats]:
+def _adjusted_steps(data: Scoring) -> tuple[Index, Index, Index, Index]:
     """At every distinct highest score v of an event, descending: points found before, points found from v on, normal
     points that score more than v, normal points that score at least v."""
     maxima = event_maxima(data)
     order = np.argsort(-maxima, kind="stable")
-    v, found = maxima[order], np.cumsum(data.events.lengths[order]).astype(np.float64)
-    last = level_ends(v)
-    v, found = v[last], found[last]
+    last = level_ends(maxima[order])
+    v, found = maxima[order][last], np.cumsum(data.events.lengths[order])[last]
     normal = sorted_normal(data)
-    above = len(normal) - np.searchsorted(normal, v, side="right").astype(np.float64)
-    false = len(normal) - np.searchsorted(normal, v).astype(np.float64)
-    return np.concatenate([[0.0], found[:-1]]), found, above, false
+    above, false = (len(normal) - np.searchsorted(normal, v, side) for side in ("right", "left"))
+    return np.append(0, found[:-1]), found, above, false
 
 
 @score_metric(
@@ -220,14 +225,14 @@ def auc_roc_pa(data: Scoring) -> float:
     """
     before, found, above, false = _adjusted_steps(data)
     pairs = data.events.points * (data.n - data.events.points)
-    return float(1 - np.sum((found - before) * (above + false)) / (2 * pairs))
+    return float(1 - np.sum((found - before).astype(np.float64) * (above + false)) / (2 * pairs))
 
 
 @score_metric(
     label="AUC-PR-PA",
     summary="Area under the precision-recall curve where an event counts as found whole from its highest score on.",
     references=(_SORBO,),
-    checks={"interpolation": OneOf(("step", "trapezoid"))},
+    checks=AUC_PR_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly"},
 )
@@ -252,10 +257,4 @@ def auc_pr_pa(data: Scoring, *, interpolation: str = "step") -> float:
     0.9583333333333334
     """
     before, found, above, false = _adjusted_steps(data)
-    end = found / (found + false)
-    if interpolation == "step":
-        return float(np.sum((found - before) * end) / data.events.points)
-    # The line to a threshold starts where the curve was just before it, with all false alarms since the last event.
-    alarms = before + above
-    start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
-    return float(np.sum((found - before) * (start + end)) / (2 * data.events.points))
+    return _twice_area(before, found, above, false, interpolation) / (2 * data.events.points)

@@ -62,14 +62,7 @@ def _portions(worth: Index, lengths: Index, unit: int) -> Floats:
     return np.minimum(worth / (lengths * float(unit)), 1.0)
 
 
-@takes_predictions(
-    {
-        "alpha": Number(0, 1),
-        "theta": Number(0, 1),
-        "delta": Number(0, integer=True),
-        "beta": BETA,
-    }
-)
+@takes_predictions({"alpha": Number(0, 1), "theta": Number(0, 1), "delta": Number(0, integer=True), "beta": BETA})
 def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> PRF:
     """Time-series aware precision (TaP), recall (TaR) and their F.
 
@@ -144,14 +137,7 @@ def tapr_f1(data: Prediction, /, **options: Any) -> float:
     return tapr.compute(data, **options).f1
 
 
-@takes_predictions(
-    {
-        "theta_p": Number(0, 1),
-        "theta_r": Number(0, 1),
-        "delta": Number(0),
-        "beta": BETA,
-    }
-)
+@takes_predictions({"theta_p": Number(0, 1), "theta_r": Number(0, 1), "delta": Number(0), "beta": BETA})
 def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0) -> PRF:
     """Enhanced time-series aware precision (eTaP), recall (eTaR) and their F.
 

@@ -12,18 +12,15 @@ twice the window. The paper's buffer length l is the width here. Definitions dif
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
 
 import tsadeval.metrics._kernels.vus as kernel
-from tsadeval.core import binning
 from tsadeval.core.define import score_metric, shared
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.parameters import VUS_CHECKS, VUS_VARIANTS, VUSVariant
-from tsadeval.metrics.counting import table_pays, threshold_ranks
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.parameters import VUS_CHECKS
+from tsadeval.metrics.counting import Widths, threshold_ranks
 
 _COMMON: dict[str, Any] = {
     "references": (
@@ -37,39 +34,6 @@ _COMMON: dict[str, Any] = {
 }
 
 
-def _sampled(data: Scoring, n_thresholds: int) -> Floats:
-    """Distinct descending thresholds at evenly spaced ranks."""
-    return np.unique(data.sorted[data.n - 1 - threshold_ranks(data.n, n_thresholds)])[::-1]
-
-
-def _alarms(data: Scoring, thresholds: Floats) -> Floats:
-    """Return the number of scores at least as large as each threshold."""
-    return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
-
-
-def _mean_areas(
-    data: Scoring, variant: VUSVariant, widths: Index, repeats: Index, n_thresholds: int | None
-) -> tuple[float, float]:
-    events = data.events
-    # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
-    reach = min(int(widths[-1]) // 2, data.n - 1)
-    zone = kernel.Zone(data.scores, events.starts, events.stops, reach)
-    scores: Floats = zone.scores
-    if n_thresholds is None:
-        # Between two scores of the zone only the number of alarms changes, which the kernel knows how to bridge.
-        thresholds = np.unique(scores)[::-1]
-        before = (data.n - np.searchsorted(data.sorted, thresholds, "right")).astype(np.float64)
-        alarms = _alarms(data, thresholds)
-    else:
-        thresholds = _sampled(data, n_thresholds)
-        alarms = _alarms(data, thresholds)
-        before = np.append(0.0, alarms[:-1])
-    levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
-    counting = table_pays((reach + 1) * len(thresholds), len(scores))
-    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting, data.n)
-    return roc, pr
-
-
 Window = int | Literal["period"]
 
 
@@ -77,8 +41,15 @@ Window = int | Literal["period"]
 def _areas(data: Scoring, volume: bool, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
     """Return the areas under the ROC and the PR curve: at one width, or the means over many."""
     widest = data.setting.period if window == "period" else window * (2 if volume else 1)
-    how = VUS_VARIANTS[variant]
-    return _mean_areas(data, how, *how.widths(widest, volume=volume), n_thresholds)
+    how = Widths.of(variant, widest, volume=volume)
+    zone = kernel.Zone(data.scores, data.events.starts, data.events.stops, how.reach(data.n))
+    if n_thresholds is None:  # between two scores of the zone only the number of alarms changes
+        thresholds = np.unique(zone.scores)[::-1]
+    else:
+        thresholds = np.unique(data.sorted[data.n - 1 - threshold_ranks(data.n, n_thresholds)])[::-1]
+    above, alarms = (data.n - np.searchsorted(data.sorted, thresholds, side) for side in ("right", "left"))
+    before = above if n_thresholds is None else np.append(0, alarms[:-1])
+    return how.mean_areas(zone, thresholds, before.astype(np.float64), alarms.astype(np.float64), data.n)
 
 
 @score_metric(

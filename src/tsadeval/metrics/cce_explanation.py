@@ -16,15 +16,7 @@ from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCEOptions
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
-from tsadeval.metrics.cce_formula import (
-    ClassParts,
-    cce,
-    combined,
-    event_moments,
-    part_of,
-    runs_of,
-    unit_moments,
-)
+from tsadeval.metrics.cce_formula import ClassParts, cce, combined, event_moments, part_of, runs_of, unit_moments
 
 __all__ = ["CCEBreakdown"]
 

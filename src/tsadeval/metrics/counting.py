@@ -1,21 +1,24 @@
-"""Precision, recall and F from counts, the threshold sweep of scores, and event helpers that several families share."""
+"""Precision, recall and F from counts, the threshold sweep of scores, and runs: overlaps, merged, widened, maxima."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from dataclasses import asdict
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
+import tsadeval.metrics._kernels.vus as vus
+from tsadeval.core.binning import levels_of
 from tsadeval.core.define import shared
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.parameters import recall_weight
+from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant, recall_weight
 from tsadeval.errors import UndefinedError
 
 SAME = 1e-13  # values of F that differ by less are equal up to rounding
@@ -377,3 +380,28 @@ def threshold_ranks(n: int, n_thresholds: int) -> Index:
 def table_pays(size: int, points: int) -> bool:
     """Return True if a table of counts by distance and level fits in cache or is not much larger than the zone."""
     return size <= max(1 << 16, 2 * points)
+
+
+class Widths(NamedTuple):
+    """A definition of VUS, and the widths at which it is averaged, ascending, with how often each counts."""
+
+    variant: VUSVariant
+    widths: Index
+    repeats: Index
+
+    @classmethod
+    def of(cls, variant: str, widest: int, *, volume: bool) -> Self:
+        """Return all widths up to the widest, or without `volume` that one alone."""
+        return cls(VUS_VARIANTS[variant], *VUS_VARIANTS[variant].widths(widest, volume=volume))
+
+    def reach(self, n: int) -> int:
+        """Return how far buffers reach: no point is farther than n - 1 from an event, so longer ones do not matter."""
+        return min(int(self.widths[-1]) // 2, n - 1)
+
+    def mean_areas(self, zone: Any, thresholds: Floats, before: Floats, alarms: Floats, n: int) -> tuple[float, float]:
+        """Return the mean areas, given how many of n points are above each threshold, and how many at least as high."""
+        levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
+        counting = table_pays((self.reach(n) + 1) * len(thresholds), len(levels))
+        how = self.widths, self.repeats, asdict(self.variant), counting, n
+        areas: tuple[float, float] = vus.volume(zone, levels, before, alarms, *how)
+        return areas

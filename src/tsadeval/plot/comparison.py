@@ -27,7 +27,7 @@ from tsadeval.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OPTIONS: dict[str, Check] = {"test": OneOf(tuple(statistics.TESTS)), **statistics.ALPHA}
+_OPTIONS: dict[str, Check] = {"test": OneOf(tuple(statistics.TESTS)), **statistics.CHECKS}
 
 
 class Values(NamedTuple):

@@ -15,20 +15,12 @@ from tsadeval.rankeval.suites.hard_task import HardTask
 from tsadeval.rankeval.suites.paper import PaperSuite as Suite
 from tsadeval.rankeval.suites.paper import Task, five_models_table
 
-# The names that results had before they became one class.
-RankEvalResult = HardResult = AuditResult = SuiteResult
-QualityTable = SuiteTable
-
 __all__ = [
     "HARD_TASKS",
     "SUITES",
     "Adversary",
-    "AuditResult",
     "Explanation",
-    "HardResult",
     "HardTask",
-    "QualityTable",
-    "RankEvalResult",
     "Suite",
     "SuiteResult",
     "SuiteTable",

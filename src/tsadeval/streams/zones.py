@@ -20,10 +20,9 @@ from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, missing
-from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.external_sort import SortedScores, Spill
-from tsadeval.metrics.counting import table_pays, threshold_ranks
+from tsadeval.metrics.counting import Widths, table_pays, threshold_ranks
 from tsadeval.streams.bins import Bounds, ScoreBins
 from tsadeval.streams.runs import BareRuns, PieceList
 
@@ -151,19 +150,17 @@ class NearEvents:
         options = metric.options
         key = metric.name.rpartition("_")[0], *options.values()
         if key not in self._known:
-            how = VUS_VARIANTS[options["variant"]]
-            widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
-            self._known[key] = _Curves(self, self._order, how, widths, repeats).areas(options["n_thresholds"])
+            how = Widths.of(options["variant"], _widest(metric), volume=not metric.name.startswith("range"))
+            self._known[key] = _Curves(self, self._order, how).areas(options["n_thresholds"])
         return self._known[key]
 
 
 class _Curves:
     """The curves of a metric at all its widths."""
 
-    def __init__(self, near: NearEvents, order: AllScores, variant: VUSVariant, widths: Index, repeats: Index) -> None:
-        self._near, self._order, self._variant = near, order, variant
-        self._widths, self._repeats = widths, repeats
-        self._reach = min(int(widths[-1]) // 2, order.n - 1)
+    def __init__(self, near: NearEvents, order: AllScores, how: Widths) -> None:
+        self._near, self._order, self._how = near, order, how
+        self._variant, self._reach = how.variant, how.reach(order.n)
 
     def areas(self, n_thresholds: int | None) -> Areas:
         if n_thresholds is None:
@@ -182,27 +179,23 @@ class _Curves:
             zone = self._zone(*chunk)
             levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
             pays = table_pays((self._reach + 1) * count, len(levels))
-            found = kernel.gather(zone, levels, count, self._widths, asdict(self._variant), pays)
+            found = kernel.gather(zone, levels, count, self._how.widths, asdict(self._variant), pays)
             total = [a + b for a, b in zip(total, found, strict=True)] if total else list(found)
         return total
 
     def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
         before = np.append(0.0, alarms[:-1])
         found = self._count_hits(thresholds)
-        areas: Areas = kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), self._order.n)
+        rule = asdict(self._variant)
+        areas: Areas = kernel.mean_areas(*found, before, alarms, self._how.repeats, rule, self._order.n)
         return areas
 
     def _exact_at_all(self) -> Areas:
         """Every distinct score near an event is a threshold: all of them are in memory."""
         (chunk,) = self._near.chunks(self._reach, np.inf)
         zone = self._zone(*chunk)
-        thresholds = np.ascontiguousarray(np.unique(zone.scores)[::-1])
-        before, alarms = self._order.counts_above(thresholds)
-        levels = levels_of(zone.scores, thresholds)
-        counting = table_pays((self._reach + 1) * len(thresholds), len(levels))
-        rule, n = asdict(self._variant), self._order.n
-        areas: Areas = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
-        return areas
+        thresholds = np.unique(zone.scores)[::-1]
+        return self._how.mean_areas(zone, thresholds, *self._order.counts_above(thresholds), self._order.n)
 
     def _cuts(self) -> Floats:
         """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
@@ -254,7 +247,7 @@ class _Curves:
             yield np.sum(factor * recall, axis=1)
 
     def _mean(self, low: Floats, high: Floats) -> Bounds:
-        weight = self._repeats / self._repeats.sum()
+        weight = self._how.repeats / self._how.repeats.sum()
         return Bounds(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
 
 

@@ -89,12 +89,7 @@ RULES.add("best", best)
 
 
 def best_threshold(
-    metric: AnyMetric,
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    times: Any = None,
-    **reading: Unpack[Reading],
+    metric: AnyMetric, y_true: Any, y_score: Any = None, *, times: Any = None, **reading: Unpack[Reading]
 ) -> BestThreshold:
     """Find the threshold at which a metric of predictions is best for these scores.
 

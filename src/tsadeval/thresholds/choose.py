@@ -1,10 +1,10 @@
-"""`choose_threshold` and the rule `budget` for a budget of false alarms, `curve` of a metric over all thresholds."""
+"""`choose` and the rule `budget` for a budget of false alarms, and `curve` of a metric over all thresholds."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -81,81 +81,6 @@ CHECKS: dict[str, Check] = {
     "max_time_in_alarm": Number(0, 1),
     "prefer": OneOf(("highest", "lowest")),
 }
-
-
-def choose_threshold(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    max_false_alarms: str | float | None = None,
-    maximize: AnyMetric = "event_recall",
-    times: Any = None,
-    early: int | str = 0,
-    max_time_in_alarm: float = 0.5,
-    prefer: Literal["highest", "lowest"] = "highest",
-    **reading: Unpack[Reading],
-) -> Choice:
-    """Find the threshold that is best for a metric among those that keep a budget of false alarms.
-
-    Chosen with the labels, so take it on a validation part and apply it to others with `threshold=choice.threshold`.
-    A false alarm is a run of alarms that touches no event. Far down, alarm runs join, and an alarm everywhere is a
-    single run that is not false; so a threshold keeps the budget only where all higher ones do as well, and where no
-    more than `max_time_in_alarm` of the normal points are alarmed. No alarm at all always keeps it. Of several best
-    thresholds it is that of the fewest false alarms, and then the highest, so that most of the budget may be left;
-    `prefer="lowest"` spends it.
-
-    Parameters
-    ----------
-    y_true, y_score, times
-        As for `evaluate`. Or mappings from the names of several series to theirs, for one threshold that all of them
-        share: events and false alarms are counted over all series. Or `te.Scores` of one detector alone, or whatever
-        `te.Scores` takes.
-    max_false_alarms : str or float, default=None
-        A rate such as "1/week" or "0.5 per day" of normal time that was observed (gaps in the times do not count, as
-        for `false_alarms`), which needs `times`; or a number of false alarm runs in this series. None for any number.
-    maximize : str or function, default="event_recall"
-        A metric of predictions; of one that is better where it is lower, the least is looked for. Event recall is exact
-        over all thresholds, and so is a metric whose best threshold of all keeps the budget. Otherwise the metric is
-        computed at up to 1,000 thresholds that do, and at as many between the neighbours of the best of them.
-    early : int or duration, default=0
-        Alarms so shortly before an event are warnings: they find it and are not false.
-    max_time_in_alarm : float, default=0.5
-        The largest share of normal points that may be alarmed.
-    prefer : {"highest", "lowest"}, default="highest"
-        Of several best thresholds, that of the fewest false alarms and then the highest; or the lowest that keeps the
-        budget. The lowest has more false alarms here, and finds more of later events that are weaker than these.
-    **reading
-        Options of `te.Scores`: `ignore` (also one list of intervals for all series), `missing` and others.
-
-    Returns
-    -------
-    Choice
-        `threshold`, `value`, `false_alarms`, `detected`, and the trade-off as `rows`, `to_frame()` and
-        `te.plot.trade_off`: of event recall the fewest false alarms for each number of events, of other metrics all
-        thresholds that were looked at.
-
-    Examples
-    --------
-    >>> import tsadeval as te
-    >>> y_true = [0, 0, 1, 1, 0, 0, 0, 1, 0, 0]
-    >>> y_score = [0.1, 0.5, 0.9, 0.7, 0.2, 0.8, 0.3, 0.4, 0.1, 0.6]
-    >>> choice = te.choose_threshold(y_true, y_score, max_false_alarms=1)
-    >>> choice.detected, choice.false_alarms, 0.6 <= choice.threshold < 0.9
-    (1, 0, True)
-    >>> te.choose_threshold(y_true, y_score, max_false_alarms=3, max_time_in_alarm=0.6).detected
-    2
-    """
-    given: dict[str, Any] = {"early": early, "max_time_in_alarm": max_time_in_alarm, "prefer": prefer}
-    check_parameters("choose_threshold", CHECKS, given)
-    metric = of_predictions(maximize)
-    scorings = read_scorings(y_true, y_score, times, reading)
-    scoring = join(scorings)
-    if not scoring.truth.has(1):
-        raise InvalidInputError("y_true has no event: choose a threshold on a part that has some")
-    # A number is that of all series together, a rate holds for the time of each.
-    budgets = [budget_of(max_false_alarms, one) for one in scorings]
-    budget = math.fsum(budgets) if isinstance(max_false_alarms, str) else budgets[0]
-    return choose(scoring, metric, str(max_false_alarms), budget, **given)
 
 
 def choose(
@@ -244,14 +169,14 @@ def _corners(detected: Any, false: Any) -> Any:
 
 def _lowest(scoring: Scoring, share: float) -> float:
     """Find the score that thresholds have to be above, so that no more than a share of the normal points is alarmed."""
-    scores = scoring.scores[_normal(scoring)]
+    scores = scoring.scores[normal_points(scoring)]
     allowed = math.floor(share * len(scores))
     if allowed >= len(scores):
         return -math.inf if scoring.setting.ignored is None else float(scoring.scores.min())
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
 
 
-def _normal(scoring: Scoring) -> Bools:
+def normal_points(scoring: Scoring) -> Bools:
     """Return the normal points that are judged."""
     ignored = scoring.setting.ignored
     return ~scoring.truth.mask if ignored is None else ~(scoring.truth.mask | ignored)
@@ -266,7 +191,7 @@ def budget_of(given: str | float | None, scoring: Scoring) -> float:
         if scoring.setting.times is None:
             how = hint("so times= is needed", "so name the column of times with --time")
             raise InvalidInputError(f"max_false_alarms={given!r} is a rate, {how}")
-        return float(scoring.setting.times.durations[_normal(scoring)].sum()) * rate
+        return float(scoring.setting.times.durations[normal_points(scoring)].sum()) * rate
     if not Number(0).accepts(given):
         raise InvalidParameterError(
             f"max_false_alarms must be a rate such as '1/week' or a number >= 0, but is {given!r}"

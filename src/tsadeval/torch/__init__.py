@@ -4,8 +4,6 @@ Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval
 `tsadeval.metrics`; sums are in float64, so a device needs that type.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -5,12 +5,10 @@ every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[
 between them apart, as it does with `ignore=`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 import torch
 from torch import Tensor
@@ -65,11 +63,11 @@ class Batch:
         """Return the scores with this value in the padding."""
         return self.scores.masked_fill(~self.valid, value) if self.padded else self.scores
 
-    def with_scores(self, scores: Tensor) -> Batch:
+    def with_scores(self, scores: Tensor) -> Self:
         """Replace the scores."""
         return replace(self, scores=scores)
 
-    def rows(self, part: slice) -> Batch:
+    def rows(self, part: slice) -> Self:
         """Take some of the series."""
         parted = None if self.parted is None else self.parted[part]
         return replace(

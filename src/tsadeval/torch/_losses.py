@@ -1,7 +1,5 @@
 """Losses to train detectors with labelled events: the shortfall of CCE, and a surrogate of AUC that counts events."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass

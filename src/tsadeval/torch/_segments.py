@@ -1,9 +1,7 @@
 """Events of a batch, and searches and sums over ranges of points: all without a loop over points or series."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -198,7 +196,7 @@ class Zone:
     far: int
 
     @classmethod
-    def of(cls, batch: Batch, events: EventList, reach: int) -> Zone:
+    def of(cls, batch: Batch, events: EventList, reach: int) -> Self:
         """From the two events before and the two after each point."""
         labels = batch.labels
         far = reach + 1

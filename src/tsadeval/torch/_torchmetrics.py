@@ -1,7 +1,5 @@
 """torchmetrics classes: windows are collected as they come, series are put together and judged at the end."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -22,6 +20,7 @@ CHECKS: dict[str, Check] = {
     "overlap": OneOf(("mean", "max", "min")),
     "validate_args": Flag(),
 }
+Numbers = Tensor | Sequence[int] | int | None
 # What is collected, and the dtype of it: processes without data must send empty tensors of the same kind.
 STATES = {"scores": torch.float64, "labels": torch.uint8, "windows": torch.int64}
 
@@ -201,8 +200,6 @@ class VUSROC(SeriesMetric, function=_vus.vus_roc):
 # In place of the number of a series: each such window is one of its own. In place of a position: right after the
 # windows of the series that came before.
 OWN = FOLLOWS = -1
-
-Numbers = Tensor | Sequence[int] | int | None
 
 
 def window_table(preds: Tensor, series: Numbers, position: Numbers, lengths: Numbers) -> Tensor:

@@ -1,7 +1,5 @@
 """Networks of the detectors that train one, with the losses and scores that belong to them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -5,29 +5,6 @@ from libc.math cimport tanh
 import numpy as np
 
 
-def records(const double[::1] scores, const long long[::1] begins, const long long[::1] stops):
-    """Points that score more than all before them in their stretch [begin, stop), and the number of their stretch.
-
-    Going down with the threshold, the first alarm of a stretch moves from one of these to the one before.
-    """
-    cdef Py_ssize_t k, x, count = 0
-    cdef double highest = 0
-    for k in range(begins.shape[0]):
-        count += stops[k] - begins[k]
-    positions, stretches = np.empty(count, np.int64), np.empty(count, np.int64)
-    cdef long long[::1] position = positions, stretch = stretches
-    with nogil:
-        count = 0
-        for k in range(begins.shape[0]):
-            for x in range(begins[k], stops[k]):
-                if x == begins[k] or scores[x] > highest:
-                    highest = scores[x]
-                    position[count] = x
-                    stretch[count] = k
-                    count += 1
-    return positions[:count], stretches[:count]
-
-
 def false_alarm_costs(
     const int[::1] level, Py_ssize_t levels, const long long[::1] starts, const long long[::1] stops, Py_ssize_t begin
 ):

@@ -119,3 +119,70 @@ def episode_counts(
             end[high] = low
             out[k] = total
     return found
+
+
+cdef inline long long root_of(long long[::1] parent, long long x) noexcept nogil:
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+def false_episodes(
+    const long long[::1] order,
+    const unsigned char[::1] anomalous,
+    const long long[::1] begins,
+    const long long[::1] ends,
+    double gap,
+):
+    """The number of episodes without an anomalous point once the first 1, 2, ... of `order` are alarmed.
+
+    As for `episode_counts`, but `order` may lack points, which never alarm.
+    """
+    cdef Py_ssize_t n = anomalous.shape[0], m = order.shape[0], i, k, side
+    cdef long long x, left, right, one, other, total = 0
+    before, after, roots = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    lefts, rights, found = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    alarmed, right_ones = np.zeros(n, np.uint8), np.zeros(n, np.uint8)
+    cdef long long[::1] previous = before, following = after, parent = roots, l = lefts, r = rights, out = found
+    cdef unsigned char[::1] there = alarmed, touching = right_ones
+    with nogil:
+        for k in range(m):
+            there[order[k]] = 1
+        left = -1
+        for i in range(n):  # a list of the points that alarm at last
+            previous[i], following[i], parent[i] = left, n, i
+            if there[i]:
+                if left >= 0:
+                    following[left] = i
+                left = i
+        for k in range(m - 1, -1, -1):
+            x = order[k]
+            left, right = previous[x], following[x]
+            l[k], r[k] = left, right
+            if left >= 0:
+                following[left] = right
+            if right < n:
+                previous[right] = left
+        for k in range(m):
+            x = order[k]
+            touching[x] = anomalous[x]
+            total += not anomalous[x]
+            for side in range(2):
+                if side == 0:
+                    if l[k] < 0 or begins[x] - ends[l[k]] > gap:
+                        continue
+                    other = root_of(parent, l[k])
+                else:
+                    if r[k] >= n or begins[r[k]] - ends[x] > gap:
+                        continue
+                    other = root_of(parent, r[k])
+                one = root_of(parent, x)
+                if one == other:
+                    continue
+                total -= (not touching[one]) + (not touching[other])
+                parent[one] = other
+                touching[other] |= touching[one]
+                total += not touching[other]
+            out[k] = total
+    return found

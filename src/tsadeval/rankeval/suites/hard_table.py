@@ -1,7 +1,5 @@
 """Results of the suite `hard`: quality on each task, the index and its parts with intervals, and nuisances."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -100,13 +98,13 @@ class HardAnalysis:
 
     views: ClassVar[tuple[str, ...]] = ("sensitivity", "values_of")
 
-    def __init__(self, plan: HardSuite, result: suite.SuiteResult) -> None:
+    def __init__(self, plan: "HardSuite", result: suite.SuiteResult) -> None:
         self.plan = plan
         frame = result.to_frame()
         of_metrics = dict(list(frame.groupby(["metric", frame["rule"].fillna("")], sort=False)))
         self._rows = {e: of_metrics.get((str(e.metric), e.rule or ""), frame[:0]) for e in plan.entries}
 
-    def values_of(self, entry: Entry) -> list[TaskValues]:
+    def values_of(self, entry: "Entry") -> list[TaskValues]:
         """Return the values of one metric at one rule, task by task; higher is better."""
         of_tasks = dict(list(self._rows[entry].groupby("task", sort=False)))
         found = []
@@ -151,7 +149,7 @@ class HardAnalysis:
         places = suite.places_of([row["value"] for row in rows], [not row["incomplete"] for row in rows])
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
-    def _row(self, entry: Entry) -> Row:
+    def _row(self, entry: "Entry") -> Row:
         values = self.values_of(entry)
         quality, parts = index_of(values)
         quality |= {of_task.task.name: math.nan for of_task in values if not of_task.known}
@@ -225,7 +223,7 @@ class HardAnalysis:
         chosen = None if beside is None else select_metrics(beside)[0]
         return explain(self, entry, beside=chosen, pairs=pairs, tasks=tasks, notes=notes)
 
-    def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
+    def _entry(self, metric: AnyMetric, rule: str | None) -> "Entry":
         text, entries = metric_text(metric), self.plan.entries
         name = find_metric(metric, {str(e if " at " in text else e.metric): e for e in entries})
         alike = [e for e in entries if name in (str(e), str(e.metric))]

@@ -1,7 +1,5 @@
 """Rankings of a run of the paper's suites: quality with intervals, robustness, latency, sensitivity; their table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -51,14 +49,14 @@ class Rankings:
 
     views: ClassVar[tuple[str, ...]] = ("robustness", "latency", "sensitivity")
 
-    def __init__(self, plan: PaperSuite, result: suite.SuiteResult) -> None:
+    def __init__(self, plan: "PaperSuite", result: suite.SuiteResult) -> None:
         self.plan = plan
         self._frame = result.to_frame()
         self._with_metrics = result.with_metrics
         self._by = dict(list(self._frame.groupby(["metric", "generator"], sort=False)))
         self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
 
-    def values(self, metric: Metric, task: Task, silent: float | None = None) -> Floats:
+    def values(self, metric: Metric, task: "Task", silent: float | None = None) -> Floats:
         """Return means over repeats, of shape (case, sigma, fixed, by); NaN where a repeat is missing or undefined.
 
         `silent` is what stands for the value of a model without alarms where the published code has none.
@@ -78,7 +76,7 @@ class Rankings:
         mean = suite.pivot(rows, axes, values).mean(axis=-1)
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
-    def quality(self, metric: Metric, task: Task, ties: Ties, undefined: Undefined = "worst") -> Quality:
+    def quality(self, metric: Metric, task: "Task", ties: Ties, undefined: Undefined = "worst") -> Quality:
         """Compute the quality of every ranking, of shape (case, sigma, fixed)."""
         if undefined == "published":
             undefined = SILENT.get(metric.name, "worst")
@@ -216,7 +214,7 @@ def _unlike_the_paper() -> str:
     return f"equal values have equal ranks here, not so in the paper: {how} is as published, {beside} has both tables"
 
 
-def measured(frame: pd.DataFrame) -> pd.DataFrame:
+def measured(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the rows with a time; where several repeats are one series, it was measured once."""
     series = ["metric", "case", "generator", "q", "p", "sigma", "seconds"]
     return frame[frame["seconds"] > 0].drop_duplicates(series)

@@ -1,0 +1,217 @@
+"""Pages of an operator at every threshold: alarms with a cool-down, whether they are false, the events they find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tsadeval.metrics._kernels.neighbours as kernel
+from tsadeval.core.durations import SECOND, UNITS, rate_of, span_size
+from tsadeval.core.events import Index
+from tsadeval.core.facts import grouped
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.names import check_known
+from tsadeval.core.results import Row
+from tsadeval.errors import InvalidInputError, hint
+from tsadeval.incidents.onsets import EVENT_COLUMNS, began_of
+from tsadeval.incidents.reader import Asked
+from tsadeval.metrics._operations import episodes
+from tsadeval.metrics.counting import STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
+from tsadeval.metrics.event_sweep import at_least, with_early
+from tsadeval.scores.scored import Scored
+from tsadeval.thresholds.best import SAME
+from tsadeval.thresholds.choose import budget_of, normal_points
+
+
+class Runs(NamedTuple):
+    """Runs of time, in nanoseconds, in which a series was observed and normal."""
+
+    starts: Index
+    ends: Index
+
+    @classmethod
+    def of(cls, scoring: Scoring) -> Runs:
+        """Find them; there are none without time stamps."""
+        times = scoring.setting.times
+        if times is None:
+            return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        normal = normal_points(scoring)
+        starts, ends = times.stamps[normal], times.ends[normal]
+        apart = np.flatnonzero(starts[1:] > ends[:-1])
+        return cls(np.append(starts[:1], starts[apart + 1]), np.append(ends[apart], ends[-1:]))
+
+
+def observed(runs: Sequence[Runs], per: str) -> int:
+    """Return the time of all series one after the other, or per="all" that in which any of them was observed."""
+    starts, ends = (np.concatenate(both) for both in zip(*runs, strict=True))
+    if per == "all":
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], np.maximum.accumulate(ends[order])
+        starts[1:] = np.maximum(starts[1:], ends[:-1])
+    return int(np.maximum(ends - starts, 0).sum())
+
+
+class Steps(NamedTuple):
+    """What thresholds of a scoring can do: scores at which something happens, and its normal points."""
+
+    changes: Floats  # the number of false pages changes here,
+    by: Index  # by so many
+    maxima: Floats  # an event is found
+    earlier: Floats  # hours of delay change here,
+    hours: Floats  # by so many
+    normal: Any  # scores, in their own type
+    inside: Any  # and those in events
+    runs: Runs
+    budget: float  # of the series alone
+
+
+def steps_of(one: Scored, asked: str | float | None, cooldown: int | str, early: int | str, prices: Metric) -> Steps:
+    """Find all that a threshold of a scoring can do, exact over all of its scores."""
+    scoring = one.scoring
+    priced = prices.options["delay_per_hour"] > 0
+    if scoring.setting.times is None and (priced or not {span_size(cooldown), span_size(early)} <= {None}):
+        how = hint("give them with time=", "name their column with --time")
+        raise InvalidInputError(f"a cool-down, early alarms and hours of delay need time stamps: {how}")
+    data, quiet = with_early(scoring, early), scoring.setting.quiet
+    position, score = np.ascontiguousarray(data.descending["position"]), data.descending["score"]
+    if quiet is not None:
+        alarming = ~quiet[position]
+        position, score = position[alarming], score[alarming]
+    _, begins, ends = data.setting.stretches(cooldown, data.n)
+    gap = data.setting.positions(cooldown, data.n)[0]
+    counts = kernel.false_episodes(position, data.truth.mask.view(np.uint8), begins, ends, gap)
+    last = level_ends(score)
+    by = np.diff(counts[last], prepend=0)
+    used = np.flatnonzero(by)
+    own = scoring.raw.dtype
+    raw = scoring.raw if quiet is None else np.where(quiet, -np.inf, scoring.raw).astype(own)
+    earlier, hours = np.zeros(0), np.zeros(0)
+    if priced and len(data.events):
+        found = records(scoring.scores, scoring.events.starts, scoring.events.lengths)
+        stamps = scoring.setting.clock.stamps
+        late = (stamps[found.points] - stamps[scoring.events.starts[found.owner]]) / UNITS["h"]
+        earlier, hours = scoring.scores[found.points], found.gained(late)
+    return Steps(
+        score[last[used]].astype(own),
+        by[used].astype(np.int32),
+        event_maxima(data) if len(data.events) else np.zeros(0),
+        earlier,
+        hours,
+        raw[normal_points(scoring)],
+        raw[scoring.truth.mask],
+        Runs.of(scoring),
+        budget_of(asked, scoring),
+    )
+
+
+def allowed_pages(asked: str | float | None, per: str, own: Sequence[Steps]) -> float:
+    """Compute how many false pages a detector may have on all its series."""
+    if per == "series" or asked is None:
+        return math.fsum(one.budget for one in own)
+    return rate_of(asked) * observed([one.runs for one in own], per) if isinstance(asked, str) else float(asked)
+
+
+def best_of(own: Sequence[Steps], budget: float, target: Metric | None, *, share: float, lowest: bool) -> float:
+    """Find the threshold of most events, or of the lowest cost, that keeps the budget; infinite for no alarm."""
+    changes, by, maxima, earlier, hours = (np.concatenate([one[i] for one in own]) for i in range(5))
+    levels = np.unique(np.concatenate([changes, maxima, earlier]).astype(np.float64))
+    normal = np.concatenate([one.normal for one in own])
+    kept = math.floor(share * len(normal))
+    if kept < len(normal):
+        normal.partition(len(normal) - 1 - kept)
+        levels = levels[levels > normal[len(normal) - 1 - kept]]
+    levels = np.append(levels, np.inf)[::-1]  # first no alarm at all
+    false, detected = _sums(changes, by, levels), at_least(np.sort(maxima), levels)
+    at = np.flatnonzero(np.maximum.accumulate(false) <= budget)
+    worth = detected.astype(np.float64)
+    if target is not None:
+        worth = -price(target, len(maxima) - detected, false, _sums(earlier, hours, levels))
+    at = at[worth[at] >= worth[at].max() - SAME]
+    chosen = at[-1] if lowest else at[np.argmin(false[at])]
+    return _just_below(float(levels[chosen]), own) if detected[chosen] else math.inf
+
+
+def _sums(scores: Floats, by: Any, levels: Floats) -> Any:
+    """Sum up what has changed from the highest score down to each level."""
+    order = np.argsort(scores)
+    return np.append(0, np.cumsum(by[order][::-1]))[at_least(scores[order], levels)]
+
+
+def price(prices: Metric, missed: Any, false: Any, hours: Any) -> Any:
+    """Return the cost of missed events, false pages and hours of delay, as `expected_cost` has it."""
+    miss, false_alarm, delay = (prices.options[name] for name in ("miss", "false_alarm", "delay_per_hour"))
+    return miss * missed + false_alarm * false + delay * hours
+
+
+def _just_below(v: float, own: Sequence[Steps]) -> float:
+    """Return a threshold of few digits between a score and the next lower one of any series."""
+    lower = max(values[values < v].max(initial=-np.inf) for one in own for values in (one.normal, one.inside))
+    scores = np.array([lower, v] if lower > -np.inf else [v], np.result_type(*(one.normal for one in own)))
+    return Scoring.of(np.zeros(len(scores), np.uint8), scores).just_below(v)
+
+
+class Judged(NamedTuple):
+    """What a threshold does on one scoring: a row per event, and the number of false pages."""
+
+    detector: str
+    rows: list[Row]
+    false: int
+    runs: Runs
+    timed: bool
+
+
+def judged(one: Scored, threshold: float, cooldown: int | str = 0, early: int | str = 0) -> Judged:
+    """Judge a scoring at a threshold: each event, and the pages that hold no alarm inside one."""
+    scoring = one.scoring
+    times, events = scoring.setting.times, scoring.events
+    data = scoring.above(threshold)
+    warned = with_early(data, early).events
+    first = first_inside(data.predicted, warned.starts, warned.stops)
+    pages = episodes(data, cooldown, 1)
+    right = np.unique(np.searchsorted(pages.stops, overlaps(warned, data.predicted).starts, side="right"))
+    known: list[Row] = [{}] * len(events)
+    edges, size, onsets = np.arange(data.n + 1), 1, events.starts
+    if times is not None:
+        edges, size, onsets = times.edges, 60 * SECOND, times.stamps[events.starts]
+        if one.given.incidents is not None:
+            onsets, known = began_of(one.given.incidents, Asked(), events, times)
+    late = np.maximum(edges[np.minimum(first, data.n)] - onsets, 0) / size
+    rows = [
+        {
+            "series": one.series,
+            "detector": one.detector,
+            "start": start if times is None else times.moment(int(onsets[k])),
+            "stop": stop if times is None else times.moment(int(times.ends[stop - 1])),
+            "detected": bool(first[k] < warned.stops[k]),
+            "delay": float(late[k]) if first[k] < warned.stops[k] else None,
+            **known[k],
+        }
+        for k, (start, stop) in enumerate(zip(events.starts.tolist(), events.stops.tolist(), strict=True))
+    ]
+    return Judged(one.detector, rows, len(pages) - len(right), Runs.of(scoring), times is not None)
+
+
+def summary_of(rows: Sequence[Row], prices: Metric, false: int = 0) -> Row:
+    """Sum up events: how many were found, how late (in minutes, or points), and what that costs."""
+    late = [row["delay"] for row in rows if row["delay"] is not None]
+    detected = sum(row["detected"] for row in rows)
+    return {
+        "events": len(rows),
+        "detected": detected,
+        "recall": detected / len(rows) if rows else math.nan,
+        **{which: float(STATISTICS[which](late)) if late else math.nan for which in ("median", "p90")},
+        "cost": float(price(prices, len(rows) - detected, false, math.fsum(late) / 60)),
+    }
+
+
+def kind_rows(rows: Iterable[Row], column: str, prices: Metric, by: Sequence[str]) -> list[Row]:
+    """Sum up events by the values of a column of their incidents, for each of some other columns."""
+    rows = list(rows)
+    known = dict.fromkeys(name for row in rows for name in row if name not in {*EVENT_COLUMNS, *by})
+    check_known(column, list(known), "column", "the incidents")
+    groups = grouped(((*(row[name] for name in by), str(row.get(column))), row) for row in rows)
+    return [{**dict(zip((*by, column), key, strict=True)), **summary_of(some, prices)} for key, some in groups.items()]
