@@ -1,7 +1,6 @@
 """`tsadeval watch`: follow the scores of a detector in operation, run by cron: what is new, pages, incidents, drift."""
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,6 +74,8 @@ def watch(
             else:
                 stream = StreamingEvaluator.from_state(before["stream"])
             _add_new(stream, one)
+            if stream.times is None:
+                continue
             lines, after = _compare(stream, one.given.incidents, before, rate)
             for line in lines:
                 typer.echo(f"{printable(name)}: {line}")
@@ -109,51 +110,48 @@ def _add_new(stream: StreamingEvaluator, one: Scored) -> None:
     """Add the points after the last one that is known, but for those without a score and those to ignore."""
     given = one.given
     scores = np.asarray(numbers_with_gaps(given.y_score, "y_score", "a sequence of numbers"), np.float64)
-    new = np.isfinite(scores) if stream.last is None else np.isfinite(scores) & (given.times.stamps > stream.last)
+    new = np.isfinite(scores)
+    if stream.times is not None:
+        new &= given.times.stamps > stream.times.stamps[-1]
     if given.ignore is not None:
         new &= ~ignored_points(given.ignore, len(scores), given.times)[0]
-    if _is_unfinished(given.place):
-        new[-1] = False
+    new[-1] &= not _is_unfinished(given.place)
     if new.any():
         stream.update(None, scores[new], given.times.at_points(new))
 
 
 def _is_unfinished(path: str) -> bool:
     """Return True if the last line of a file of text has no end, so that more of it may come."""
-    if not Path(path).is_file() or suffix_of(path) not in (".csv", ".tsv", ".jsonl"):
-        return False
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() != b"\n"
+    return suffix_of(path) in (".csv", ".tsv", ".jsonl") and not Path(path).read_bytes().endswith(b"\n")
 
 
 def _compare(stream: StreamingEvaluator, incidents: Any, before: Row | None, rate: float) -> tuple[list[str], Row]:
     """Return what has changed, a line each, and what is known now."""
-    if stream.last is None:
-        return [], {"pages": 0, "incidents": [], "drifted": False, "broken": False}
-    found = stream.compute(incidents)
-    recent = {row["metric"]: row["recent"] for row in found.rows}
+    found, table, times = stream.compute(incidents), stream.events(incidents), stream.times
+    assert times is not None
+    assert found.drift is not None
+    pages = next(row["recent"] for row in found.rows if row["metric"] == "false_pages")
     allowed = rate * (span_size(stream.window) or 0)
-    pages, events = stream.pages(incidents).rows, stream.events(incidents).rows
-    warning = found.drift.warning if found.drift else None
-    closed = [row for row in events if row["detected"] or row["stop"] <= stream.until]
+    until, end = times.moment(int(times.stamps[-1])), times.moment(int(times.ends[-1]))
+    closed = {f"{row['start']} {row['detected']}": row for row in table.rows if row["detected"] or row["stop"] < end}
     after = {
-        "pages": len(pages),
-        "incidents": [f"{row['start']} {row['detected']}" for row in closed],
-        "drifted": warning is not None,
-        "broken": recent["false_pages"] > allowed,
+        "until": int(times.stamps[-1]),
+        "incidents": list(closed),
+        "drifted": found.drift.warning is not None,
+        "broken": pages > allowed,
     }
     if before is None:
-        start = f"{found['points']:,.0f} points until {stream.until}, threshold {stream.threshold}: {len(pages)} pages"
-        return [f"{start}, {sum(row['detected'] for row in events)} of {len(events)} incidents found"], after
-    lines = [f"page at {row['start']}{', false so far' * row['false']}" for row in pages[before["pages"] :]]
-    for row, key in zip(closed, after["incidents"], strict=True):
-        if key not in before["incidents"]:
-            how = f"found after {row['delay']:.4g} min" if row["detected"] else "missed"
-            lines.append(f"incident at {row['start']} {how}")
+        pages, detected, events = (table.summary[name] for name in ("alarms", "detected", "events"))
+        what = f"{len(times):,} points until {until}, threshold {stream.threshold}"
+        return [f"{what}: {pages} pages, {detected} of {events} incidents"], after
+    new = [row["start"] for row in table.false_alarms if row["start"] > times.moment(before["until"])]
+    lines = [f"page at {start}, false so far" for start in new]
+    for row in (row for key, row in closed.items() if key not in before["incidents"]):
+        how = f"found after {row['delay']:.4g} min" if row["detected"] else "missed"
+        lines.append(f"incident at {row['start']} {how}")
     if after["broken"] != before["broken"]:
-        number = f"{recent['false_pages']:.0f} false pages in the last {stream.window}, {allowed:.4g} allowed"
+        number = f"{pages:.0f} false pages in the last {stream.window}, {allowed:.4g} allowed"
         lines.append(f"the budget is {'broken' if after['broken'] else 'kept again'}: {number}")
     if after["drifted"] != before["drifted"]:
-        lines.append(warning or "the scores are near the reference again")
+        lines.append(found.drift.warning or "the scores are near the reference again")
     return lines, after

@@ -11,12 +11,12 @@ import numpy as np
 
 from tsadeval.core.arrays import checked_scores
 from tsadeval.core.durations import UNITS, rate_of, span_size
-from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Span, check_parameters
-from tsadeval.core.results import Result, Row
+from tsadeval.core.results import Row
 from tsadeval.core.selection import select_metrics
+from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import EventTable, event_table
 from tsadeval.evaluation.single import Evaluation
@@ -24,7 +24,8 @@ from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.drift import Drift, DriftTest
 from tsadeval.streams.stream import Stream
-from tsadeval.streams.unlabelled import Steps, Unlabelled
+from tsadeval.streams.unlabelled import Unlabelled
+from tsadeval.thresholds.pages import pages_of
 from tsadeval.thresholds.rules import fixed, lowest_level, parse_rule
 
 _METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
@@ -39,7 +40,7 @@ class StreamingEvaluator:
     Chunks of any size give what the whole series gives at once. The state grows with the number of events and alarms,
     and with the window; it pickles, and states of neighbouring stretches merge. Where labels are not known yet, pass
     None for them and the incidents to `compute`, as often as there are new ones; this state is plain data (`to_state`),
-    and grows with the number of different steps between time stamps as well.
+    and grows with the number of alarms, and of changes of the step between time stamps.
 
     Parameters
     ----------
@@ -114,15 +115,9 @@ class StreamingEvaluator:
         return None if self._test is None else self._test.reference
 
     @property
-    def last(self) -> int | None:
-        """The last time stamp of points without labels in whole nanoseconds, as in `to_state`; None before any."""
-        return self._stream.steps.last if isinstance(self._stream, Unlabelled) and self._stream.n else None
-
-    @property
-    def until(self) -> Any:
-        """The moment until which there are points without labels, where the last of them ends."""
-        clock = self._unlabelled().times()
-        return clock.moment(int(clock.ends[-1]))
+    def times(self) -> Times | None:
+        """Time stamps of all points without labels; None before there are any."""
+        return self._stream.times if isinstance(self._stream, Unlabelled) else None
 
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> Self:
         """Take in the next chunk; y_true=None where its labels are not known yet, of all chunks or of none."""
@@ -186,8 +181,8 @@ class StreamingEvaluator:
             self._recent.popleft()
 
     def _window(self) -> Scoring | None:
-        """Join the labels and scores of the window."""
-        if self.window is None or not self._recent:
+        """Join the labels and scores of the window, or of all chunks that are kept where there is none."""
+        if not self._recent:
             return None
         labels = np.concatenate([data.truth.mask for data in self._recent])
         scores = np.concatenate([data.raw for data in self._recent])
@@ -195,7 +190,7 @@ class StreamingEvaluator:
         if self._recent[0].setting.times is not None:
             times = np.concatenate([data.setting.clock.stamps for data in self._recent]).astype("datetime64[ns]")
         if times is None or size is None:
-            first = max(len(scores) - int(self.window), 0)
+            first = max(len(scores) - int(self.window or len(scores)), 0)
         else:
             first = int(np.searchsorted(times, times[-1] - np.timedelta64(size, "ns"), side="right"))
         return observe(labels[first:], scores[first:], times=None if times is None else times[first:])
@@ -203,15 +198,11 @@ class StreamingEvaluator:
     def drift(self) -> Drift | None:
         """Measure how far the scores of the window are from the reference; None where there is none."""
         with self._lock:
-            if self._test is None or not self._recent:
-                return None
             window = self._window()
-            scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
-            time = UNITS["week"]
-            if (first := self._recent[0].setting.times) is not None:
-                start = first if window is None else window.setting.clock
-                time = int(self._recent[-1].setting.clock.stamps[-1] - start.stamps[0])
-        return self._test.measure(scores, self._rate * time)
+        if self._test is None or window is None:
+            return None
+        times = window.setting.times
+        return self._test.measure(window.scores, self._rate * (UNITS["week"] if times is None else times.total))
 
     def compute(self, incidents: Any = None) -> Evaluation:
         """Compute the values so far, those of the window, and the drift of the scores.
@@ -221,9 +212,9 @@ class StreamingEvaluator:
         """
         with self._lock:
             stream = self._stream
-            if stream is None:
+            if stream is None or (isinstance(stream, Unlabelled) and stream.times is None):
                 raise InvalidInputError("there is nothing to evaluate yet: call update first")
-            window, drift = self._window(), self.drift()
+            window, drift = None if self.window is None else self._window(), self.drift()
             if isinstance(stream, Unlabelled):
                 whole = stream.prediction(incidents)
                 values = self._values(whole)
@@ -253,64 +244,60 @@ class StreamingEvaluator:
 
     def _values(self, data: Prediction) -> dict[str, float]:
         """Return all values of points whose labels are those of incidents."""
-        pages = _pages(data, self.cooldown)
-        touching = np.unique(overlaps(data.events, pages).second)
+        pages, right = pages_of(data, data.events, self.cooldown)
         metrics = {str(metric): metric.value_of(data)[0] for metric in select_metrics(_IN_TIME[:-1])}
-        counts = {"pages": float(len(pages)), "false_pages": float(len(pages) - len(touching))}
-        return {**_count(data, data), **counts, **metrics}
+        return {**_count(data, data), "pages": len(pages), "false_pages": len(pages) - len(right), **metrics}
 
-    def pages(self, incidents: Any = None) -> Result:
-        """List the pages of points without labels: when each began and ended, and whether it touches no incident."""
+    def events(self, incidents: Any = None) -> EventTable:
+        """List the incidents as `te.events` does, of points without labels; its `false_alarms` are false pages."""
         data = self._unlabelled().prediction(incidents)
-        pages, clock = _pages(data, self.cooldown), data.setting.clock
-        true = np.isin(np.arange(len(pages)), overlaps(data.events, pages).second)
-        ends = clock.ends[pages.stops - 1]
-        places = zip(pages.starts.tolist(), ends.tolist(), true.tolist(), strict=True)
-        return Result([{"start": clock.at(a), "stop": clock.moment(b), "false": not found} for a, b, found in places])
-
-    def events(self, incidents: Any) -> EventTable:
-        """List the incidents as `te.events` does: whether each was found, and how late; of points without labels."""
-        return event_table(self._unlabelled().prediction(incidents), 0, "min")
+        (pages, right), clock, found = (
+            pages_of(data, data.events, self.cooldown),
+            data.setting.clock,
+            event_table(data, 0, "min"),
+        )
+        false = ~np.isin(np.arange(len(pages)), right)
+        ends = clock.ends[pages.stops[false] - 1].tolist()
+        begins = clock.stamps[pages.starts[false]].tolist()
+        found.false_alarms = [
+            {"start": clock.moment(a), "stop": clock.moment(b), "duration": (b - a) / UNITS["min"]}
+            for a, b in zip(begins, ends, strict=True)
+        ]
+        found.summary |= {"alarms": len(pages), "false_alarms": len(begins)}
+        return found
 
     def _unlabelled(self) -> Unlabelled:
         if not isinstance(self._stream, Unlabelled):
-            raise InvalidInputError("this is for points without labels: pass None for them to update")
+            raise InvalidInputError("there are no points without labels: pass None for labels to update")
         return self._stream
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is known of points without labels as plain data, for `json.dump`; `from_state` reads it.
 
-        Times are whole nanoseconds. `points` has the `first` stamp, and `runs` of a step between two stamps and how
-        often it occurs; `alarms`, first point and one past the last of each run; and the `trailing` scores, on which
-        the next alarms depend. `recent` has the stamps and scores of the window.
+        `points` has the `first` time stamp in whole nanoseconds, the `steps` between stamps and the `alarms` (1) as
+        runs of [value, how often], and the `trailing` scores, on which the next alarms depend. `recent` are the last
+        scores, those of the window.
         """
         with self._lock:
-            own = Unlabelled(self._rule) if self._stream is None else self._unlabelled()
-            points, recent = own.state(), None
-            if self._recent:
-                window, steps = self._window(), Steps()
-                parts = list(self._recent) if window is None else [window]
-                for part in parts:
-                    steps.add(part.setting.clock.stamps)
-                scores = np.concatenate([part.scores for part in parts]).tolist()
-                recent = {"steps": steps.state(), "scores": scores}
-        options = {name: getattr(self, name) for name in ("threshold", "window", "cooldown", "false_warnings")}
+            points, window = {} if self._stream is None else self._unlabelled().state(), self._window()
+        recent = [] if window is None else window.scores.tolist()
+        names = ("threshold", "window", "cooldown", "false_warnings")
+        options = {name: getattr(self, name) for name in names}
         reference = None if self._test is None else self._test.reference.tolist()
         return {"version": 1, **options, "reference": reference, "points": points, "recent": recent}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Build an evaluator from what `to_state` returned."""
-        names = ("window", "reference", "cooldown", "false_warnings")
         if state.get("version") != 1:
             raise InvalidInputError(f"this state is of version {state.get('version')}, but version 1 can be read here")
-        found = cls(state["threshold"], **{name: state[name] for name in names})
-        stream = Unlabelled.of_state(found._rule, state["points"])
-        found._stream = stream if stream.n else None
-        if state["recent"] is not None:
-            stamps, scores = Steps.of_state(state["recent"]["steps"]).stamps(), state["recent"]["scores"]
-            times = stream.times_at(stamps)
-            found._recent.append(observe(np.zeros(len(scores), np.uint8), scores, times=times))
+        names = ("threshold", "window", "cooldown", "false_warnings", "reference")
+        found, recent = cls(**{name: state[name] for name in names}), state["recent"]
+        points = Unlabelled.of_state(found._rule, state["points"])
+        found._stream = points if points.times else None
+        if recent and points.times:
+            last = np.arange(len(points.times)) >= len(points.times) - len(recent)
+            found._recent.append(observe(np.zeros(len(recent), np.uint8), recent, times=points.times.at_points(last)))
         return found
 
     def __getstate__(self) -> dict[str, Any]:
@@ -328,18 +315,10 @@ class StreamingEvaluator:
 
 def _last(data: Prediction, n: int) -> Prediction:
     """Return the last points alone."""
-    clock = data.setting.clock
-    stamps = replace(clock, stamps=clock.stamps[-n:], given=clock.given[-n:])
-    last = Prediction.of(data.truth.mask[-n:], data.alarms.mask[-n:])
-    return replace(last, setting=replace(data.setting, times=stamps))
-
-
-def _pages(data: Prediction, cooldown: int | str) -> Events:
-    """Join the runs of alarms with at most so much quiet time between them."""
-    runs, (size, begins, ends) = data.predicted, data.setting.stretches(cooldown, data.n)
-    apart = begins[runs.starts[1:]] - ends[runs.stops[:-1] - 1] > size
-    first, last = np.append(True, apart)[: len(runs)], np.append(apart, True)[: len(runs)]
-    return Events(runs.starts[first], runs.stops[last], data.n)
+    times = data.setting.clock.at_points(np.arange(data.n) >= data.n - n)
+    return replace(
+        Prediction.of(data.truth.mask[-n:], data.alarms.mask[-n:]), setting=replace(data.setting, times=times)
+    )
 
 
 def _count(runs: Prediction, in_time: Prediction) -> dict[str, float]:

@@ -10,9 +10,9 @@ import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.durations import SECOND, UNITS, rate_of, span_size
-from tsadeval.core.events import Index
+from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import grouped
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import check_known
 from tsadeval.core.results import Row
@@ -154,6 +154,13 @@ def _just_below(v: float, own: Sequence[Steps]) -> float:
     return Scoring.of(np.zeros(len(scores), np.uint8), scores).just_below(v)
 
 
+def pages_of(data: Prediction, events: Events, cooldown: int | str) -> tuple[Events, Index]:
+    """Return the pages of alarms, and which of them hold an alarm inside an event."""
+    pages = episodes(data, cooldown, 1)
+    inside = overlaps(events, data.predicted)
+    return pages, np.unique(np.searchsorted(pages.stops, inside.starts, side="right"))
+
+
 class Judged(NamedTuple):
     """What a threshold does on one scoring: a row per event, and the number of false pages."""
 
@@ -171,8 +178,7 @@ def judged(one: Scored, threshold: float, cooldown: int | str = 0, early: int | 
     data = scoring.above(threshold)
     warned = with_early(data, early).events
     first = first_inside(data.predicted, warned.starts, warned.stops)
-    pages = episodes(data, cooldown, 1)
-    right = np.unique(np.searchsorted(pages.stops, overlaps(warned, data.predicted).starts, side="right"))
+    pages, right = pages_of(data, warned, cooldown)
     known: list[Row] = [{}] * len(events)
     edges, size, onsets = np.arange(data.n + 1), 1, events.starts
     if times is not None:
