@@ -86,7 +86,8 @@ def function_stub(name: str, function: Callable[..., Any]) -> str:
         arguments = "\n" + "".join(f"    {array},\n" for array in kinds) + "    *,\n" + "".join(options)
     else:
         arguments = ", ".join(kinds)
-    return f"def {name}({arguments}) -> {signature.return_annotation}:\n{docstring(function)}"
+    returns = signature.return_annotation
+    return f"def {name}({arguments}) -> {getattr(returns, '__name__', returns)}:\n{docstring(function)}"
 
 
 def kind(annotation: Any) -> str:

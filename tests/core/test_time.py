@@ -335,7 +335,8 @@ def test_tables_and_files(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "pairs.json").write_text(json.dumps([[START, STOP]]))
     (tmp_path / "columns.json").write_text(json.dumps({"start": [START], "end": [STOP]}))
-    for name in ("a.csv", "a.tsv", "a.csv.gz", "pairs.json", "columns.json"):
+    pd.DataFrame({"ticket": [7], "start": [START], "stop": [STOP]}).to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.tsv", "a.csv.gz", "a.parquet", "pairs.json", "columns.json"):
         assert te.labels(tmp_path / name, MINUTES).tolist() == TABLE
         assert te.labels(str(tmp_path / name), MINUTES).tolist() == TABLE
     for frame in (pd.DataFrame, pl.DataFrame, pa.table):

@@ -1,5 +1,6 @@
 """te.Scores: every form of the same data gives the same scorings; what it says, leaves out, aligns and splits."""
 
+import inspect
 import json
 import pickle
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import IsolationForest
@@ -16,6 +18,7 @@ import tsadeval as te
 from strategies import examples
 from tsadeval.cli.app import app
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.scores.options import Options
 
 DETECTORS = ("lof", "pca")
 METRICS = ["auc_roc", "f1", "event_recall", "cce"]
@@ -237,6 +240,31 @@ def test_options_have_one_set_of_names():
         te.Scores(wide, labels="label")
     with pytest.raises(InvalidInputError, match="missing must be one of"):
         te.Scores(wide, missing="none")
+
+
+def test_functions_and_commands_have_one_set_of_defaults():
+    """Answer 8: workers, points without a score and rules are what they are by default, whatever the door."""
+    doors = (te.compare, te.evaluate_many, te.evaluate_stream, te.score_files, te.detect, te.rankeval.run)
+    given = [inspect.signature(door).parameters for door in (*doors, te.rankeval.audit)]
+    assert {door["n_jobs"].default for door in given} == {None}
+    assert {door["threshold"].default for door in given if "threshold" in door} == {"best", None}
+    assert inspect.signature(te.evaluate).parameters["missing"].default == Options().missing == "skip"
+    commands = typer.main.get_command(app).commands
+    leaves = [leaf for one in commands.values() for leaf in getattr(one, "commands", {"": one}).values()]
+    found = {(one.name, one.default) for leaf in leaves for one in leaf.params if one.name in ("jobs", "missing")}
+    assert found == {("jobs", None), ("missing", "skip")}
+
+
+def test_results_answer_to_the_name_they_were_asked_by():
+    """Answer 5: labels, names without their options, options in another order and functions."""
+    labels, scores = a_study(gaps=False)
+    asked = ["VUS-PR", "cce(gamma=5, tau=.4)", te.metrics.f1]
+    one = te.evaluate(labels["s0"], scores["lof"]["s0"], asked)
+    many = te.evaluate_many([("s0", labels["s0"], scores["lof"]["s0"])], asked)
+    table = te.compare({"lof": scores["lof"]["s0"]}, labels["s0"], asked).table()["lof"]
+    names = [*asked, "cce", "cce(tau=0.4, gamma=5.0)", "vus_pr", "f1"]
+    for found in (one, many, table):
+        assert [found[name] for name in names] == [one.rows[i]["value"] for i in (0, 1, 2, 1, 1, 0, 2)]
 
 
 def test_a_comparison_can_be_read_with_other_options():

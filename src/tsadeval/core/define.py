@@ -39,7 +39,7 @@ class OnScores(Protocol[P, R]):
 
 
 class OnPredictions(Protocol[P, R]):
-    """A public function of labels and binary predictions; `compute` is the same of data that was checked already."""
+    """A public function of labels and binary predictions, as `OnScores`."""
 
     __name__: str
     checks: dict[str, Check]

@@ -35,21 +35,17 @@ _LONGEST = 100  # letters of a duration: longer ones take long to search, and Py
 _RATE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:/|\bper\b)\s*(.+?)\s*")
 
 
-def unit_size(unit: str, name: str = "unit") -> int:
+def unit_size(unit: str) -> int:
     """Nanoseconds of a unit of time."""
     if not isinstance(unit, str) or unit not in UNITS:
         raise InvalidParameterError(
-            f"{name} must be a unit of time (ns, us, ms, s, min, h, day, week or year), but is {quoted(unit)}"
+            f"unit must be a unit of time (ns, us, ms, s, min, h, day, week or year), but is {quoted(unit)}"
         )
     return UNITS[unit]
 
 
 def nanoseconds(duration: Any, name: str = "duration") -> int:
-    """Return a duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds.
-
-    >>> nanoseconds("1h 30min") == nanoseconds(5400) == nanoseconds(timedelta(minutes=90))
-    True
-    """
+    """Return a duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds."""
     found = read_duration(duration)
     if found is None:
         raise InvalidParameterError(
@@ -123,11 +119,7 @@ def timedelta_size(value: timedelta) -> int:
 
 
 def rate_of(text: Any, name: str = "rate") -> float:
-    """Read a rate written "1/week", "0.5 per hour" or "3/30min", as how many a nanosecond.
-
-    >>> rate_of("3 per 30min") * UNITS["h"]
-    6.0
-    """
+    """Read a rate written "1/week", "0.5 per hour" or "3/30min", as how many a nanosecond."""
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
     per = span_size(match.group(2)) if match else None
     if match is None or per is None:

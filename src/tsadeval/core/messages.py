@@ -34,11 +34,7 @@ _OF_STARTS = frozenset({"detection_delay", "expected_cost"})
 
 
 def named(names: Sequence[str], most: int = 5) -> str:
-    """Join names for a message, the first of many.
-
-    >>> named(["a", "b", "c"], 2)
-    'a, b, ... (3 in all)'
-    """
+    """Join names for a message, of many the first ones ("a, b, ... (7 in all)")."""
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
@@ -208,11 +204,7 @@ def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> lis
 
 
 def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[str]) -> list[str]:
-    """Say who is never first and why: `flaws` has those of all detectors by metric.
-
-    >>> flaw_remarks({"f1": [None, Flaw.EVERYWHERE], "cce": [None, None]}, ["good", "flat"])
-    ['never first by f1: flat (alarm at all points)']
-    """
+    """Say who is never first by which metrics, and why: `flaws` has those of all detectors by metric."""
     found = grouped(
         ((titles[j], flaw), metric) for metric, some in flaws.items() for j, flaw in enumerate(some) if flaw is not None
     )

@@ -155,11 +155,7 @@ class Metric:
     def from_function(
         cls, function: Callable[[Any, Any], float], name: str = "", direction: Literal["higher", "lower"] = "higher"
     ) -> Self:
-        """Make a metric of a user's function of labels and scores; of predictions if its second argument is `y_pred`.
-
-        >>> Metric.from_function(lambda y_true, y_score: 0.5, "half")([0, 1], [0.2, 0.3])
-        0.5
-        """
+        """Make a metric of a user's function of labels and scores; of alarms if its second argument is `y_pred`."""
         inner = getattr(function, "func", function)  # of a partial
         name = name or getattr(inner, "__name__", "") or type(function).__name__
         try:

@@ -285,11 +285,7 @@ def printable(text: Any) -> str:
 
 
 def quoted(value: Any) -> str:
-    """Return how Python writes a value, made printable in the same way.
-
-    >>> quoted("1h"), quoted(10**9999)
-    ("'1h'", 'an integer of too many digits')
-    """
+    """Return how Python writes a value, made printable in the same way."""
     try:
         return printable(repr(value))
     except ValueError:  # longer than Python turns into text

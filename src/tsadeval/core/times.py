@@ -92,7 +92,7 @@ class Times:
         """Time that all points stand for."""
         return int(self.durations.sum())
 
-    def at_points(self, mask: NDArray[np.bool_]) -> "Times":
+    def at_points(self, mask: NDArray[np.bool_] | slice) -> "Times":
         """Return the stamps of some of the points."""
         return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 

@@ -37,11 +37,7 @@ _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
 
 
 def limits_of(cell_timeout: float | None = None, cell_memory: int | str | None = None) -> Limits:
-    """Check limits: seconds, and bytes as a number or as text with a unit.
-
-    >>> limits_of(60, "2 GB")
-    Limits(seconds=60.0, memory=2147483648)
-    """
+    """Check limits: seconds, and bytes as a number or as text with a unit ("2 GB")."""
     if not _SECONDS.accepts(cell_timeout):
         raise InvalidParameterError(
             f"cell_timeout (--cell-timeout) must be a number of seconds above 0, but is {cell_timeout!r}"
@@ -148,7 +144,6 @@ def _terminable() -> Iterator[None]:
     ):
         yield
         return
-
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

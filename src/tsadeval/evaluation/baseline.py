@@ -4,8 +4,6 @@ The uninformative detector has the same scores in random order, so it raises as 
 A point-adjusted F1 of 0.9 looks different beside the 0.85 that shuffled scores get.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Table of events: whether each is detected, how late and with how many alarms; and the false alarms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Unpack

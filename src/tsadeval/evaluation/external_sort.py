@@ -1,23 +1,18 @@
 """External sort: scores sorted in pieces on disk, and their blocks from the highest down, in bounded memory."""
 
-from __future__ import annotations
-
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Fact
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Array, Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import ScoreBlock
-
-Array = NDArray[Any]
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
 _EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between blocks
@@ -90,7 +85,7 @@ class Spill:
             numbers.sort()  # they are ours
         return _Piece(numbers, file)
 
-    def merge(self, other: Spill) -> None:
+    def merge(self, other: Self) -> None:
         """Take in the numbers of another one, which follow; it must not be used any more."""
         if not self._ordered and self._waiting and other._pieces:  # what waits comes first
             self._write()
@@ -153,7 +148,7 @@ class SortedScores:
         for spill, mask in zip(self._classes, (~anomalous, anomalous), strict=True):
             spill.add(data.raw[mask])
 
-    def merge(self, later: SortedScores) -> None:
+    def merge(self, later: Self) -> None:
         """Take in other points; `later` must not be used any more."""
         for own, other in zip(self._classes, later._classes, strict=True):
             own.merge(other)
@@ -168,7 +163,7 @@ class SortedScores:
         return sum(spill.n for spill in self._classes)
 
     @property
-    def truth(self) -> SortedScores:
+    def truth(self) -> Self:
         """The labels, of which only the number of each is known."""
         return self
 

@@ -1,7 +1,5 @@
 """Metrics of many series: each by itself, their average (macro), and all points pooled (micro)."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`scorer`: a metric as a scorer of scikit-learn, for cross-validation and searches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`te.evaluate`: metrics of one pair of labels and scores, with notes and warnings about the values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far scores are above chance: above the same scores in random order, by points and by events."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 
@@ -17,11 +15,7 @@ SKILL = {"point_rank": "float64", "point_skill": "float64", "event_skill": "floa
 
 
 def skill_of(scoring: Scoring) -> Row:
-    """Compute the facts of skill; none without anomalies or without normal points.
-
-    >>> skill_of(Scoring.of([0, 1, 0, 0], [0.1, 0.9, 0.2, 0.3]))["point_rank"]
-    1.0
-    """
+    """Compute the facts of skill; none without anomalies or without normal points."""
     data = scoring.kept
     if not (data.truth.has(0) and data.truth.has(1)):
         return {}

@@ -60,10 +60,7 @@ LAYOUT = Layout.of(
 
 @dataclass(frozen=True)
 class Plan:
-    """All that decides which values a run computes. `datasets` maps names to the checksums of their data.
-
-    `rule` is the key of the `threshold`.
-    """
+    """All that decides which values a run computes: `datasets` by checksums of their data, `threshold` by its key."""
 
     datasets: dict[str, str]
     detectors: tuple[DetectorSpec, ...]

@@ -150,23 +150,8 @@ def keep_scores(
 ) -> CachedScores:
     """Train a detector on a data set, score its test part and keep the scores; or read them where they are kept.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        What `te.datasets.load` returned, with features.
-    detector : str or detector
-        "lof(window=50)", or an object with `fit(X)` and `score(X)`.
-    folder : path
-        The store: the file goes to its `scores/`.
-    name : str, optional
-        Of the data set in the store; its own by default.
-    seed, device
-        For a detector given by its name, as far as it takes them.
-
-    Returns
-    -------
-    CachedScores
-        `scores`, `labels`, `provenance`, and `fresh`: were they computed just now?
+    `name` is that of the data set in the store (the folder), by default its own; `seed` and `device` are for a detector
+    given by its name, as far as it takes them.
     """
     spec = DetectorSpec.of(detector, seed)
     name = dataset.name if name is None else name

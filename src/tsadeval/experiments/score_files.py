@@ -186,11 +186,7 @@ def _name_in(shard: TableShard, own: dict[str, str], column: str) -> Name:
 
 
 def _utf8(name: str) -> str:
-    r"""Return the name of a file as a text that can be stored: other bytes than those of UTF-8 are escaped.
-
-    >>> print(_utf8("a\udcff.csv"))
-    a\udcff.csv
-    """
+    """Return the name of a file as a text that can be stored: other bytes than those of UTF-8 are escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 

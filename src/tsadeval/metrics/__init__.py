@@ -4,8 +4,6 @@ Each file `_family.py` beside this one holds a family and registers its records 
 come from those files: adding a metric edits nothing in this one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tsadeval.core.names import did_you_mean, import_modules

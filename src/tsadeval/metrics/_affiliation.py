@@ -10,8 +10,6 @@ Precision is averaged over the zones with predictions, recall over all zones. Ra
 1/2 + (J/E)^2 / 2 in a zone; `unbiased_affiliation_f1` measures precision from there, which is what sets it apart.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache, partial
 

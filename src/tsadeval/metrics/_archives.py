@@ -12,8 +12,6 @@ NAB writes tanh(2.5 p) as the scaled sigmoid 2 / (1 + exp(-5 p)) - 1. The sum is
 finds each window at its first point, without a false alarm, gets 100, and one that never raises an alarm 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

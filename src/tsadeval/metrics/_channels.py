@@ -1,7 +1,5 @@
 """Channel-aware precision and recall: how well a detector points at the affected channels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

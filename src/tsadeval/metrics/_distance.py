@@ -11,8 +11,6 @@ Over all thresholds v: an anomalous point is near an alarm from the highest scor
 counts is the number of some fixed values that are at least v, and one sort of them is the whole sweep.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 The definition is in the documentation of `dqe`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -12,8 +12,6 @@ With D twice the median length of the events (`tolerance`), e the `floor` and a 
 EARS = (mean of E_k - B) / (1 - B).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -115,7 +113,7 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
 @takes_scores(CHECKS)
 def ears_breakdown(
     data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5
-) -> EARSBreakdown:
+) -> "EARSBreakdown":
     """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
 
     Examples

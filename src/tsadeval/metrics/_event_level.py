@@ -10,8 +10,6 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 `detection_delay` counts delays in points; latency- and sparsity-aware F, early detection and timing quality weigh them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 An event is a maximal run of anomalous points, an alarm run a maximal run of alarmed points, as in `_event_level`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,7 +10,6 @@ import numpy as np
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.define import prediction_metric
 from tsadeval.core.durations import UNITS as SIZES
-from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf, Span
 from tsadeval.errors import UndefinedError
@@ -33,7 +30,7 @@ from tsadeval.metrics.counting import (
     running_maxima,
     sorted_normal,
 )
-from tsadeval.metrics.event_sweep import at_least, event_steps, swept_events, with_early
+from tsadeval.metrics.event_sweep import at_least, episodes, event_steps, in_one_unit, swept_events, with_early
 
 _HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
 _KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
@@ -164,40 +161,9 @@ def alarming_precision(data: Prediction) -> float:
     return len(np.unique(touched)) / len(touched)
 
 
-def _in_one_unit(
-    data: Prediction | Scoring, merge_gap: int | str, min_duration: int | str
-) -> tuple[float, float, Index, Index]:
-    """Both spans in the same unit, where points begin and end in it; the defaults are the same in any unit."""
-    if isinstance(merge_gap, str) == isinstance(min_duration, str):
-        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, data.setting.positions(min_duration, data.n)[0], begins, ends
-    if isinstance(merge_gap, str) and min_duration == 1:
-        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, 0.0, begins, ends
-    if isinstance(min_duration, str) and merge_gap == 0:
-        shortest, begins, ends = data.setting.stretches(min_duration, data.n)
-        return 0.0, shortest, begins, ends
-    raise UndefinedError("merge_gap and min_duration must both be points, or both durations")
-
-
-def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) -> Events:
-    """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
-    runs = data.predicted
-    gap, shortest, begins, ends = _in_one_unit(data, merge_gap, min_duration)
-    # A gap in the data ends a run as quiet points do.
-    after = np.flatnonzero(begins[1:] > ends[:-1]) + 1
-    inside = after[data.alarms.mask[after - 1] & data.alarms.mask[after]] if len(after) else after
-    starts, stops = (np.sort(np.append(points, inside)) for points in (runs.starts, runs.stops))
-    apart = begins[starts[1:]] - ends[stops[:-1] - 1] > gap
-    first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
-    joined = Events(starts[first], stops[last], runs.n)
-    long = ends[joined.stops - 1] - begins[joined.starts] >= shortest
-    return Events(joined.starts[long], joined.stops[long], runs.n)
-
-
 def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: int | str) -> float:
     order = np.ascontiguousarray(data.descending["position"])
-    gap, shortest, begins, ends = _in_one_unit(data, merge_gap, min_duration)
+    gap, shortest, begins, ends = in_one_unit(data, merge_gap, min_duration)
     return cheapest(data, kernel.episode_counts(order, begins, ends, gap, shortest))
 
 

@@ -13,8 +13,6 @@ Precision = hits / alarms, recall = hits / (hits + misses). PATE is the area und
 PATE-F1 their F for binary predictions, each averaged over pairs of buffer sizes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -18,8 +18,6 @@ There a point counts as alarmed from a certain threshold on: its own score, the 
 that adjusts its event. So the sweep over all thresholds is that of point-wise F on those values.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

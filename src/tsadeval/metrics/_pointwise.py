@@ -1,7 +1,5 @@
 """Point-wise metrics of binary predictions: every point counts for itself, whatever event it belongs to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -9,8 +9,6 @@ of the range's points that are in ranges of the other side, each point weighed b
 cardinality factor (gamma): 1 for "one", 1/m for "reciprocal" where m ranges of the other side overlap this one.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -9,8 +9,6 @@ of all events whose highest score is at least v, each event counting its length 
 points that score at least v. So the sweep has one step an event.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`recommend`: which metric to use for which purpose, from the hard suite, the audit and the properties."""
 
-from __future__ import annotations
-
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import ResultTable, Row
 

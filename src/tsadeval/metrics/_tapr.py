@@ -9,8 +9,6 @@ alarms is what it is worth to all events over its length. A portion reaches a th
 least that; a portion of 0 reaches none.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -10,8 +10,6 @@ Range-AUC is the area under the curve of these at one width, VUS the mean of the
 twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `VUSVariant`).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Explanation of CCE: its parts, and what each event adds to it and costs it, also for series with gaps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +26,7 @@ EVENT_COLUMNS = np.dtype([(name, np.int64) for name in _WHOLE] + [(name, np.floa
 
 
 @takes_scores(like=cce)
-def cce_breakdown(data: Scoring, /, **given: Any) -> CCEBreakdown:
+def cce_breakdown(data: Scoring, /, **given: Any) -> "CCEBreakdown":
     """CCE explained: its parts, and a table with a row per event.
 
     Examples
@@ -45,7 +43,7 @@ def cce_breakdown(data: Scoring, /, **given: Any) -> CCEBreakdown:
     return explain(options, event_moments(options, data))
 
 
-def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
+def explain(options: CCEOptions, runs: RunMoments) -> "CCEBreakdown":
     """Explain the CCE of scanned (or streamed) runs."""
     table = np.zeros(len(runs.counts), EVENT_COLUMNS)
     table["stop"] = np.cumsum(runs.counts)
@@ -55,7 +53,7 @@ def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
     return _explain_events(options, table)
 
 
-def explain_gaps(scoring: Scoring) -> CCEBreakdown:
+def explain_gaps(scoring: Scoring) -> "CCEBreakdown":
     """Explain CCE, with its default options, where points between others are not judged: no event runs over a gap.
 
     `score` is what `cce` gives for the same scoring.
@@ -72,7 +70,7 @@ def explain_gaps(scoring: Scoring) -> CCEBreakdown:
     return _explain_events(options, np.concatenate(tables))
 
 
-def _explain_events(options: CCEOptions, events: NDArray[np.void]) -> CCEBreakdown:
+def _explain_events(options: CCEOptions, events: NDArray[np.void]) -> "CCEBreakdown":
     """Complete a table that has place, label, length, mean and variance of the events."""
     parts = []
     for label in (0, 1):

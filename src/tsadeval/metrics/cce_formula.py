@@ -11,8 +11,6 @@ The paper's alpha (the weight) and eta are `event_weight` (w_e) and `global_weig
 beta of the Beta distribution keep their names.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Precision, recall and F from counts, the threshold sweep of scores, and runs: overlaps, merged, widened, maxima."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
@@ -33,22 +31,14 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
 
 
 def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
-    """F of `found` of `total` points and `false` ones besides, for numbers or arrays; total is not 0.
-
-    >>> f_of_counts(3, 1, 4)
-    0.75
-    """
+    """F of `found` of `total` points and `false` ones besides, for numbers or arrays; total is not 0."""
     # For a beta like 0.5, 1 or 2 nothing but the quotient is rounded, so that equal values are equal floats.
     weight = recall_weight(beta)
     return (1 + weight) * found / (weight * total + found + false)
 
 
 def prf_of_counts(found: int, false: int, total: int, beta: float = 1.0) -> PRF:
-    """All three; NaN where undefined: precision without alarms, recall and F without anything to find.
-
-    >>> prf_of_counts(3, 1, 6)
-    PRF(precision=0.75, recall=0.5, f1=0.6)
-    """
+    """All three; NaN where undefined: precision without alarms, recall and F without anything to find."""
     precision = found / (found + false) if found + false else math.nan
     if total == 0:
         return PRF(precision, math.nan, math.nan)

@@ -1,10 +1,8 @@
-"""Best thresholds of the metrics that count events and alarm runs, exact over all distinct scores.
+"""Best thresholds of the metrics that count events and alarm runs, exact over all scores; warnings and episodes.
 
 Going down with the threshold, events are detected one by one, and alarm runs appear, grow and join. Each such step
 happens at a score that is known beforehand, so the counts at any threshold are numbers of larger steps.
 """
-
-from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +12,7 @@ from tsadeval.core.define import shared
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
+from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import curve, event_maxima, first_best, sorted_normal
 
 
@@ -169,3 +168,34 @@ def best_delay(data: Scoring, *, missed: str, unit: str, statistic: str) -> floa
     lowest = np.minimum.accumulate(firsts[order])
     in_time = np.append(maxima[order][1:] < lowest[:-1], True)
     return float(lowest[np.argmax(in_time)])
+
+
+def in_one_unit(
+    data: Prediction | Scoring, merge_gap: int | str, min_duration: int | str
+) -> tuple[float, float, Index, Index]:
+    """Both spans in the same unit, where points begin and end in it; the defaults are the same in any unit."""
+    if isinstance(merge_gap, str) == isinstance(min_duration, str):
+        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
+        return gap, data.setting.positions(min_duration, data.n)[0], begins, ends
+    if isinstance(merge_gap, str) and min_duration == 1:
+        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
+        return gap, 0.0, begins, ends
+    if isinstance(min_duration, str) and merge_gap == 0:
+        shortest, begins, ends = data.setting.stretches(min_duration, data.n)
+        return 0.0, shortest, begins, ends
+    raise UndefinedError("merge_gap and min_duration must both be points, or both durations")
+
+
+def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) -> Events:
+    """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
+    runs = data.predicted
+    gap, shortest, begins, ends = in_one_unit(data, merge_gap, min_duration)
+    # A gap in the data ends a run as quiet points do.
+    after = np.flatnonzero(begins[1:] > ends[:-1]) + 1
+    inside = after[data.alarms.mask[after - 1] & data.alarms.mask[after]] if len(after) else after
+    starts, stops = (np.sort(np.append(points, inside)) for points in (runs.starts, runs.stops))
+    apart = begins[starts[1:]] - ends[stops[:-1] - 1] > gap
+    first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
+    joined = Events(starts[first], stops[last], runs.n)
+    long = ends[joined.stops - 1] - begins[joined.starts] >= shortest
+    return Events(joined.starts[long], joined.stops[long], runs.n)

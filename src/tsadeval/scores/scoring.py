@@ -101,9 +101,7 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
     if len(range(*inside.indices(scoring.n))) == scoring.n:
         return scoring, setting
     given = None if scoring.given is None else scoring.given.mask[inside]
-    times = setting.times
-    if times is not None:
-        times = replace(times, stamps=times.stamps[inside], given=times.given[inside])
+    times = None if setting.times is None else setting.times.at_points(inside)
     ignored = None if setting.ignored is None else setting.ignored[inside]
     found = Scoring.of(scoring.truth.mask[inside], scoring.raw[inside], given)
     return found, replace(setting, times=times, ignored=ignored)

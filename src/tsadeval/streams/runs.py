@@ -83,12 +83,7 @@ class BareRuns(LabelRuns):
 
     @classmethod
     def of_counts(cls, counts: Any, first: int) -> Self:
-        """Make runs of so many points each, whose labels alternate; runs of no points join their neighbours.
-
-        >>> runs = BareRuns.of_counts([3, 0, 2, 1], first=0)
-        >>> runs.starts, runs.counts, runs.first
-        (array([0, 5]), array([5, 1]), 0)
-        """
+        """Make runs of so many points each, whose labels alternate; runs of no points join their neighbours."""
         lengths = np.asarray(counts, np.int64)
         stops, there = np.cumsum(lengths), lengths > 0
         labels = ((np.arange(len(lengths)) + first) % 2).astype(np.uint8)

@@ -13,12 +13,11 @@ from dataclasses import asdict
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Array, Floats, Scoring
 from tsadeval.core.metric import Metric, missing
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.external_sort import SortedScores, Spill
@@ -26,7 +25,6 @@ from tsadeval.metrics.counting import Widths, table_pays, threshold_ranks
 from tsadeval.streams.bins import Bounds, ScoreBins
 from tsadeval.streams.runs import BareRuns, PieceList
 
-Array = NDArray[Any]
 AllScores = SortedScores | ScoreBins
 Areas = tuple[float | Bounds, float | Bounds]  # under the ROC and PR curves: numbers, or intervals for them
 _CHUNK = 2**20  # points near events that are weighed at once

@@ -217,12 +217,7 @@ def _column(values: Any) -> Any:
 class Groups:
     """Groups of rows, in the order in which their first rows appear; within a group the rows keep their order.
 
-    Attributes
-    ----------
-    by : list of str
-        The columns whose values tell the groups apart; none of them: all rows are one group.
-    names : list of tuple of str
-        Those values, for each group.
+    `by` are the columns that tell them apart (none: all rows are one group), `names` their values for each group.
     """
 
     def __init__(self, table: Table, by: Sequence[str]) -> None:

@@ -4,8 +4,6 @@ Exact over all thresholds for the metrics whose record has a sweep (`Metric.best
 several best thresholds it is the highest that raises an alarm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,13 +17,13 @@ from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.metric import missing as what_is_missing
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
+from tsadeval.metrics.counting import SAME
 from tsadeval.scores.options import Reading
 from tsadeval.thresholds.joint import join, read_scorings
 from tsadeval.thresholds.rules import RULES
 
 # Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
 GRID = 200
-SAME = 1e-13  # values that differ by less are equal up to rounding
 
 
 class BestThreshold(NamedTuple):

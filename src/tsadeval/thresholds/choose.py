@@ -1,7 +1,5 @@
 """`choose` and the rule `budget` for a budget of false alarms, and `curve` of a metric over all thresholds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
@@ -16,9 +14,10 @@ from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameter
 from tsadeval.core.results import Grid, Result, Row, all_digits, grid_of
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
+from tsadeval.metrics.counting import SAME
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 from tsadeval.scores.options import Reading
-from tsadeval.thresholds.best import SAME, judged_levels, of_predictions
+from tsadeval.thresholds.best import judged_levels, of_predictions
 from tsadeval.thresholds.joint import join, read_scorings
 from tsadeval.thresholds.rules import RULES
 
@@ -289,7 +288,7 @@ class budget:
     prefer: str = "highest"
 
     def __post_init__(self) -> None:
-        check_parameters("budget", {"prefer": OneOf(("highest", "lowest"))}, {"prefer": self.prefer})
+        check_parameters("budget", CHECKS, {"prefer": self.prefer})
         if isinstance(self.max_false_alarms, str):
             rate_of(self.max_false_alarms, "budget: max_false_alarms")
         else:

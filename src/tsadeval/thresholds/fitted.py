@@ -8,13 +8,11 @@ quantile of n scores, the N excesses over t follow a distribution of shape g and
 with probability `risk`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -38,11 +36,7 @@ class Pareto(NamedTuple):
     scale: float
 
     def quantile(self, exceeding: float) -> float:
-        """Return the value that is exceeded with a given probability.
-
-        >>> Pareto(0.0, 2.0).quantile(math.exp(-1))
-        2.0
-        """
+        """Return the value that is exceeded with a given probability."""
         if abs(self.shape) < 1e-12:
             return -self.scale * math.log(exceeding)
         return self.scale / self.shape * math.expm1(-self.shape * math.log(exceeding))
@@ -110,9 +104,6 @@ def extreme_quantile(start: float, excesses: Floats, n: int, risk: float, tail: 
     return start + fit_pareto(excesses, tail).quantile(n * risk / len(excesses))
 
 
-# SPOT and DSPOT: a threshold that learns from the stream of scores, without labels.
-
-
 CHECKS: dict[str, Check] = {
     "risk": Number(0, 1, open_low=True),
     "level": Number(0, 1),
@@ -162,7 +153,7 @@ class SPOT:
         self.risk, self.level, self.depth, self.tail = risk, level, depth, tail
         self._n = 0
 
-    def fit(self, scores: Any) -> SPOT:
+    def fit(self, scores: Any) -> Self:
         """Take the first threshold from the scores of a part that comes before the stream."""
         values = checked_scores(scores, "scores")
         self._recent: deque[float] = deque(values[-self.depth :].tolist() if self.depth else (), maxlen=self.depth)
@@ -325,11 +316,7 @@ class pot(FittedRule):
     "pot(0.001, 0.98, 'pareto')"
     """
 
-    checks: ClassVar[dict[str, Check]] = {
-        "risk": Number(0, 1, open_low=True),
-        "level": Number(0, 1),
-        "tail": OneOf(("pareto", "exponential")),
-    }
+    checks: ClassVar[dict[str, Check]] = {name: CHECKS[name] for name in ("risk", "level", "tail")}
     risk: float = 1e-3
     level: float = 0.98
     tail: Tail = "pareto"

@@ -1,7 +1,5 @@
 """What a threshold is found on: one series, or several put one after the other, with one detector."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,18 +58,16 @@ def join(scorings: list[Scoring]) -> Scoring:
         return np.concatenate(list(longer)).astype(np.result_type(*parts))
 
     ignored = [np.zeros(one.n, np.bool_) if one.setting.ignored is None else one.setting.ignored for one in scorings]
+    # NaN where there is no score: what is below all others in one series need not be so in another.
+    unknown = [one.setting.unknown for one in scorings]
+    scores = [one.raw if k is None else np.where(k, np.nan, one.raw) for one, k in zip(scorings, unknown, strict=True)]
     return observe(
         whole([one.truth.mask for one in scorings], False),
-        whole([_raw(one) for one in scorings], 0),
+        whole(scores, 0),
         times=None if scorings[0].setting.times is None else _one_clock([one.setting.clock for one in scorings]),
         ignore=whole(ignored, True),
         missing="no alarm",
     )
-
-
-def _raw(one: Scoring) -> Any:
-    """Return the scores, NaN where there is none: what is below all others in one series need not be in another."""
-    return one.raw if one.setting.unknown is None else np.where(one.setting.unknown, np.nan, one.raw)
 
 
 def _one_clock(clocks: list[Times]) -> Times:

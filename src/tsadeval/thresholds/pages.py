@@ -1,10 +1,8 @@
 """Pages of an operator at every threshold: alarms with a cool-down, whether they are false, the events they find."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,11 +17,9 @@ from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, began_of
 from tsadeval.incidents.reader import Asked
-from tsadeval.metrics._operations import episodes
-from tsadeval.metrics.counting import STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
-from tsadeval.metrics.event_sweep import at_least, with_early
+from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
+from tsadeval.metrics.event_sweep import at_least, episodes, with_early
 from tsadeval.scores.scored import Scored
-from tsadeval.thresholds.best import SAME
 from tsadeval.thresholds.choose import budget_of, normal_points
 
 
@@ -34,7 +30,7 @@ class Runs(NamedTuple):
     ends: Index
 
     @classmethod
-    def of(cls, scoring: Scoring) -> Runs:
+    def of(cls, scoring: Scoring) -> Self:
         """Find them; there are none without time stamps."""
         times = scoring.setting.times
         if times is None:

@@ -6,8 +6,6 @@ your own is to derive from `ThresholdRule` and write `threshold_of`.
 `hysteresis` and `sustained` look back only, so a detector in operation can follow them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -54,8 +52,7 @@ class ThresholdRule:
 
     def __str__(self) -> str:
         rule: Any = self  # every rule is a dataclass, but this base of them is not
-        values = ", ".join(repr(getattr(self, one.name)) for one in fields(rule))
-        return f"{type(self).__name__}({values})"
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, one.name)) for one in fields(rule))})"
 
 
 @dataclass(frozen=True)
@@ -68,9 +65,7 @@ class fixed(ThresholdRule):
 
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
-
     checks: ClassVar[dict[str, Check]] = {"value": Number()}
-
     value: float
 
     def threshold_of(self, data: Scoring) -> float:
@@ -91,9 +86,7 @@ class strict_quantile(ThresholdRule):
 
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
-
     checks: ClassVar[dict[str, Check]] = {"p": Number(0, 1)}
-
     p: float
 
     def threshold_of(self, data: Scoring) -> float:
@@ -142,18 +135,14 @@ class first_alarms:
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """Raise the same alarms for every metric; the decision names the quantile that was taken."""
-        decisions = (strict_quantile(p).decide(data, metric) for p in self.quantiles)
-        for decision in decisions:
+        for p in self.quantiles:
+            decision = strict_quantile(p).decide(data, metric)
             if decision.prediction.alarms.has(1):
                 break
         return decision
 
     def __str__(self) -> str:
         return f"first_alarms({', '.join(map(repr, self.quantiles))})"
-
-
-for _rule in (fixed, quantile, strict_quantile, first_alarms):
-    RULES.add(_rule.__name__, _rule)
 
 
 def parse_rule(rule: Any) -> Rule:
@@ -314,10 +303,6 @@ def _set_rules(owner: Any, *names: str) -> None:
         object.__setattr__(owner, name, given if isinstance(given, str) else str(rule))
 
 
-RULES.add("hysteresis", hysteresis)
-RULES.add("sustained", sustained)
-
-
 def lowest_level(rule: Rule) -> float:
     """Return the lowest threshold of a rule that a stream can follow: a score below it ends all that was before.
 
@@ -334,3 +319,7 @@ def lowest_level(rule: Rule) -> float:
         f"threshold must be a number in a stream, or hysteresis and sustained on top of numbers, but is {rule}: find "
         "the number on other scores first, with te.choose_threshold or the threshold that te.evaluate shows"
     )
+
+
+for _rule in (fixed, quantile, strict_quantile, first_alarms, hysteresis, sustained):
+    RULES.add(_rule.__name__, _rule)
