@@ -47,23 +47,31 @@ class Choices(Choice):
 
     detector: str
 
-    def __init__(self, rows: list[Row], outcomes: list[Row], words: _Words, **about: Any) -> None:
+    def __init__(
+        self, rows: list[Row], outcomes: list[Row], words: _Words, options: Mapping[str, Any], **about: Any
+    ) -> None:
         best = rows[0]
         names = ("threshold", "value", "false_alarms", "detected")
         super().__init__(rows, {name: best[name] for name in names}, events=best["events"], exact=True, **about)
         self.detector = best["detector"]
         self.thresholds = {row["detector"]: row["threshold"] for row in rows}
         self.outcomes = Result(outcomes)
-        self._words = words
+        self.words, self.options = words, dict(options)  # `cooldown` and `early`, as they were given
+
+    @property
+    def judged(self) -> list[Row]:
+        """The rows of the part that was held out, where there is one, else of the one they were chosen on."""
+        held_out = [row for row in self.rows if row["part"] == HELD_OUT]
+        return held_out or self.rows
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence: of the part that was held out, where there is one."""
-        row = [row for row in self.rows if row["detector"] == self.detector][-1]
+        row = next((row for row in self.judged if row["detector"] == self.detector), self.rows[0])
         if row["message"]:
-            return f"{NOTHING}: {self.asked}{self._words.each}"
-        found = [f"{row['detected']} of {row['events']} {self._words.events}", self._words.rate(row)]
-        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self._words.unit}"]
+            return f"{NOTHING}: {self.asked}{self.words.each}"
+        found = [f"{row['detected']} of {row['events']} {self.words.events}", self.words.rate(row)]
+        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self.words.unit}"]
         where = f", on data that it was not chosen on (chosen on: {self.rows[0]['detected']} of {self.events})"
         text = f"{self.detector} at {all_digits(row['threshold'])}: {', '.join(found)}"
         return f"{text}{where}" if row["part"] == HELD_OUT else text
@@ -73,7 +81,7 @@ class Choices(Choice):
 
         `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
         """
-        return Result(kind_rows(self.outcomes.rows, column, self._words.cost, ("detector", "part")))
+        return Result(kind_rows(self.outcomes.rows, column, self.words.cost, ("detector", "part")))
 
     def _lead(self) -> str:
         return self.sentence
@@ -84,7 +92,7 @@ class Choices(Choice):
         return [(titles[part] * (len(parts) > 1), self._part(rows)) for part, rows in parts.items()]
 
     def _part(self, rows: Sequence[Row]) -> Grid:
-        words = self._words
+        words = self.words
         head = ["detector", "threshold", words.events, words.pages, words.per, f"median, {words.unit}", "p90", "cost"]
         body = [
             [
@@ -101,13 +109,13 @@ class Choices(Choice):
 
     def _notes(self) -> list[str]:
         none = [row["detector"] for row in self.rows if row["message"] and row["part"] == CHOSEN]
-        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self._words.pages}"
-        asked = f"the budget {self.asked}{self._words.each} allows" if self.asked != "None" else "no budget:"
+        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self.words.pages}"
+        asked = f"the budget {self.asked}{self.words.each} allows" if self.asked != "None" else "no budget:"
         return [
             *([f"{named(none)}: {NOTHING}, so no alarm"] if none else []),
-            f"{asked} {allowed} there{self._words.apart}",
-            f"cost: {self._words.cost}",
-            *self._words.said,
+            f"{asked} {allowed} there{self.words.apart}",
+            f"cost: {self.words.cost}",
+            *self.words.said,
         ]
 
 
@@ -319,7 +327,7 @@ def _choose_all(
     outcomes = [{"part": part, **row} for (_, part), own in found.items() for one in own for row in one.rows]
     words = _Words.of(scores, prices, per, cooldown, unit, timed=timed, said=_said(parts[CHOSEN], rows))
     about: dict[str, Any] = {"asked": str(asked), "budget": max(budgets.values()), "maximize": str(metric)}
-    return Choices(rows, outcomes, words, **about)
+    return Choices(rows, outcomes, words, options, **about)
 
 
 def _row(

@@ -17,7 +17,7 @@ from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, began_of
 from tsadeval.incidents.reader import Asked
-from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
+from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, records
 from tsadeval.metrics.event_sweep import at_least, episodes, with_early
 from tsadeval.scores.scored import Scored
 from tsadeval.thresholds.choose import budget_of, normal_points
@@ -153,18 +153,23 @@ def _just_below(v: float, own: Sequence[Steps]) -> float:
 def pages_of(data: Prediction, events: Events, cooldown: int | str) -> tuple[Events, Index]:
     """Return the pages of alarms, and which of them hold an alarm inside an event."""
     pages = episodes(data, cooldown, 1)
-    inside = overlaps(events, data.predicted)
-    return pages, np.unique(np.searchsorted(pages.stops, inside.starts, side="right"))
+    inside = np.append(0, np.cumsum(events.mask() & data.alarms.mask))  # runs that go on over a gap are two pages
+    return pages, np.flatnonzero(inside[pages.stops] > inside[pages.starts])
 
 
 class Judged(NamedTuple):
-    """What a threshold does on one scoring: a row per event, and the number of false pages."""
+    """What a threshold does on one scoring: a row per event, and the pages that are false."""
 
     detector: str
     rows: list[Row]
-    false: int
+    false_pages: Events
     runs: Runs
     timed: bool
+
+    @property
+    def false(self) -> int:
+        """Number of false pages."""
+        return len(self.false_pages)
 
 
 def judged(one: Scored, threshold: float, cooldown: int | str = 0, early: int | str = 0) -> Judged:
@@ -194,7 +199,8 @@ def judged(one: Scored, threshold: float, cooldown: int | str = 0, early: int | 
         }
         for k, (start, stop) in enumerate(zip(events.starts.tolist(), events.stops.tolist(), strict=True))
     ]
-    return Judged(one.detector, rows, len(pages) - len(right), Runs.of(scoring), times is not None)
+    false = Events(np.delete(pages.starts, right), np.delete(pages.stops, right), data.n)
+    return Judged(one.detector, rows, false, Runs.of(scoring), times is not None)
 
 
 def summary_of(rows: Sequence[Row], prices: Metric, false: int = 0) -> Row:
