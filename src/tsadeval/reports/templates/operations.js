@@ -28,7 +28,7 @@ function Operations(page, jump) {
       [T.whole(pages), words.pages],
       ...(normal ? [[T.short(perWeek(pages, normal), 2), `${words.pages} a week${series.length > 1 ? " and series" : ""}`]] : []),
       [late(median(delays)), "median delay"],
-      ...(timed ? [[span(Math.max(...series.map((one) => one.ends[3])) - Math.min(...series.map((one) => one.ends[2]))), series.length > 1 ? `of ${T.whole(series.length)} series` : "from the first to the last point"]] : []),
+      ...(timed ? [[span(median(series.map((one) => one.ends[3] - one.ends[2]))), series.length > 1 ? `of ${T.whole(series.length)} series (median)` : "from the first to the last point"]] : []),
     ];
     $("answer-tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
   }
@@ -59,32 +59,40 @@ function Operations(page, jump) {
 
   function strips() {
     const target = $("strips"), width = Math.max(280, target.clientWidth || 900), narrow = width < 600;
-    const names = narrow ? 0 : Math.min(190, 14 + 7 * Math.max(...series.map((one) => one.name.length))), counts = narrow ? 0 : 120;
+    const names = narrow ? 0 : Math.min(190, 16 + 7 * Math.max(...series.map((one) => one.name.length))), counts = narrow ? 0 : 120;
     const left = names + 1, right = width - counts - 1, row = narrow ? 42 : 28, top = 20, tall = 22;
     // One axis for all series where they overlap in time; else each has its own.
     const spans = series.map((one) => [one.ends[2], one.ends[3]]), low = Math.min(...spans.map((s) => s[0])), high = Math.max(...spans.map((s) => s[1]));
     const shared = timed && spans.every(([a, b]) => b - a > (high - low) / 20);
-    const ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg"), height = (shared ? top : 0) + row * series.length + 2;
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", "Incidents found, missed and false alarms of each series over time");
-    const draw = (tag, attributes, text, tip) => {
-      const part = document.createElementNS(ns, tag);
-      for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
-      if (text) part.textContent = text;
-      if (tip) part.append(Object.assign(document.createElementNS(ns, "title"), { textContent: tip }));
-      svg.append(part);
-      return part;
+    const ns = "http://www.w3.org/2000/svg", range = (one) => (shared ? [low, high] : [one.ends[2], one.ends[3]]);
+    const dates = shared ? ticks(low, high, right - left, series[0].clock) : [];
+    const place = (t, [from, to]) => left + ((right - left) * (t - from)) / (to - from || 1);
+    // A picture for each series, so that pages of print can break between them.
+    const picture = (height, label) => {
+      const svg = document.createElementNS(ns, "svg");
+      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      svg.setAttribute("role", "img");
+      svg.setAttribute("aria-label", label);
+      const draw = (tag, attributes, text, tip) => {
+        const part = document.createElementNS(ns, tag);
+        for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+        if (text) part.textContent = text;
+        if (tip) part.append(Object.assign(document.createElementNS(ns, "title"), { textContent: tip }));
+        svg.append(part);
+        return part;
+      };
+      return [svg, draw];
     };
-    const cut = (text, letters) => (text.length > letters ? text.slice(0, letters - 1) + "…" : text);
-    series.forEach((one, i) => {
-      const y = (shared ? top : 0) + i * row + (narrow ? 16 : 2), [from, to] = shared ? [low, high] : spans[i];
-      const x = (t) => left + ((right - left) * (t - from)) / (to - from || 1);
-      const missed = one.incidents.filter((e) => !e.found).length;
+    // Names differ at their ends.
+    const cut = (text, letters) => (text.length > letters ? "…" + text.slice(1 - letters) : text);
+    const drawn = series.map((one) => {
+      const missed = one.incidents.filter((e) => !e.found).length, y = narrow ? 16 : 2, x = (t) => place(t, range(one));
       const said = one.incidents.length || one.pages.length ? `${one.incidents.length - missed} of ${one.incidents.length} · ${one.pages.length} false` : "quiet";
-      draw("text", narrow ? { x: left, y: y - 4 } : { x: names - 6, y: y + 15, "text-anchor": "end" }, cut(one.name, narrow ? 34 : 25), one.name);
+      const [svg, draw] = picture(row, `${one.name}: ${said}`);
+      draw("text", narrow ? { x: left, y: y - 4 } : { x: names - 6, y: y + 15, "text-anchor": "end" }, cut(one.name, narrow ? 36 : 26), one.name);
       draw("text", narrow ? { class: "soft", x: right, y: y - 4, "text-anchor": "end" } : { class: "soft", x: right + 8, y: y + 15 }, said);
-      draw("rect", { class: "lane", x: x(spans[i][0]), y, width: Math.max(1, x(spans[i][1]) - x(spans[i][0])), height: tall });
+      draw("rect", { class: "lane", x: x(one.ends[2]), y, width: Math.max(1, x(one.ends[3]) - x(one.ends[2])), height: tall });
+      for (const [t] of dates) draw("path", { class: "tick", d: `M${x(t)} ${y}V${y + tall}` });
       const mark = (kind, span, wide, a, b, tip) => {
         const middle = (x(span[2]) + x(span[3])) / 2, w = Math.max(wide, x(span[3]) - x(span[2]));
         const part = draw("rect", { class: `mark ${kind}`, x: Math.max(left, Math.min(right - w, middle - w / 2)), y: y + a, width: w, height: b - a }, null, tip);
@@ -93,16 +101,14 @@ function Operations(page, jump) {
       for (const span of one.pages) mark("false", span, 2, 14, tall, `false alarm, ${stamp(one, span[2])}`);
       for (const e of one.incidents.filter((e) => e.found)) mark("found", e.span, 4, 1, 12, `found after ${late(e.delay)}: ${stamp(one, e.span[2])}`);
       for (const e of one.incidents.filter((e) => !e.found)) mark("missed", e.span, 6, 2, 12, `missed: ${stamp(one, e.span[2])}, ${lasting(one, e.span)}`);
+      return svg;
     });
-    if (shared) {
-      const x = (t) => left + ((right - left) * (t - low)) / (high - low);
-      for (const [t, text] of ticks(low, high, right - left, series[0].clock)) {
-        const line = draw("path", { class: "tick", d: `M${x(t)} ${top - 4}V${height}` });
-        svg.prepend(line);
-        if (x(t) < right - 24) draw("text", { class: "soft", x: x(t) + 3, y: 12 }, text);
-      }
+    if (dates.length) {
+      const [svg, draw] = picture(top, "Dates");
+      for (const [t, text] of dates) if (place(t, [low, high]) < right - 24) draw("text", { class: "soft", x: place(t, [low, high]), y: 14 }, text);
+      drawn.unshift(svg);
     }
-    target.replaceChildren(svg);
+    target.replaceChildren(...drawn);
   }
 
   function table() {
@@ -135,7 +141,7 @@ function Operations(page, jump) {
         { key: "missed", label: "Missed", number: true },
         { key: "found", label: "Found", number: true, text: (r) => `${r.found} of ${r.events}` },
         { key: "delay", label: "Median delay", number: true, text: (r) => late(r.delay) },
-        ...(pages ? [{ key: "pages", label: words.pages[0].toUpperCase() + words.pages.slice(1), number: true }, ...(timed ? [{ key: "rate", label: "a week", number: true, text: (r) => (r.rate === null ? "–" : T.short(r.rate, 2)) }] : [])] : []),
+        ...(pages ? [{ key: "pages", label: words.pages[0].toUpperCase() + words.pages.slice(1), number: true }, ...(timed ? [{ key: "rate", label: "a week", number: true, roomy: true, text: (r) => (r.rate === null ? "–" : T.short(r.rate, 2)) }] : [])] : []),
       ], rows, { sort: "missed", down: true, caption: title });
       return [T.element("h3", { text: title }), box];
     };
@@ -152,7 +158,7 @@ function Operations(page, jump) {
     const number = (value, digits) => (value === null ? "–" : T.short(value, digits));
     T.table($("choice-table"), [
       { key: "detector", label: "Detector", best: (r) => r.detector === data.detector, text: (r) => r.detector },
-      { key: "threshold", label: "Threshold", number: true, roomy: true, text: (r) => (r.message ? "none" : T.short(r.threshold)), title: "Alarms are scores above it" },
+      { key: "threshold", label: "Threshold", number: true, roomy: true, text: (r) => (r.message ? "none" : String(r.threshold)), title: "Alarms are scores above it" },
       { key: "detected", label: "Found", number: true, text: (r) => `${r.detected} of ${r.events}` },
       { key: "false_alarms", label: words.pages[0].toUpperCase() + words.pages.slice(1), number: true, text: (r) => T.whole(r.false_alarms) },
       ...(words.per ? [{ key: "rate", label: words.per, number: true, text: (r) => number(r.rate, 2) }] : []),
