@@ -12,7 +12,7 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.cli.output import Format, show
+from tsadeval.cli.output import show
 from tsadeval.core.metric import METRICS
 from tsadeval.core.results import Result
 from tsadeval.detectors import DETECTORS
@@ -91,10 +91,10 @@ def test_a_detector_is_described_by_its_own_text(folder):
 def test_no_text_in_csv_is_a_formula_and_numbers_stay():
     names = ["=cmd|' /C calc'!A0", "+1+cmd", "-2+3", "@SUM(A1)", "\tx", "a=b"]
     result = Result([{"=series": name, "value": -0.5, "n": -3} for name in names])
-    head, *rows = csv.reader(io.StringIO(show(result, Format.csv)))
+    head, *rows = csv.reader(io.StringIO(show(result, "csv")))
     assert head == ["'=series", "value", "n"]
     assert rows == [[f"'{name}" if name != "a=b" else name, "-0.5", "-3"] for name in names]
-    assert json.loads(show(result, Format.json))[0]["=series"] == names[0]
+    assert json.loads(show(result, "json"))[0]["=series"] == names[0]
 
 
 def test_undefined_is_said_and_left_empty(folder):

@@ -203,7 +203,7 @@ def test_a_table_shows_titles_and_finds_names():
     assert repr(table).splitlines()[-1].split() == ["LOF", "0.5000"]
 
 
-def test_detectors_without_some_points_are_aligned_by_their_stamps_alone():
+def test_detectors_without_some_points_are_aligned_by_their_stamps_alone(tmp_path):
     y = pd.Series([0, 1, 1, 0, 0, 0, 1, 0], pd.date_range("2026-01-01", periods=8, freq="h"))
     for part in (slice(3, 8), slice(0, 5)):  # the first points have no window; the last ones no future
         entries = [("a", "x", y, np.arange(8.0)), ("a", "z", y[part], np.arange(5.0))]
@@ -211,6 +211,8 @@ def test_detectors_without_some_points_are_aligned_by_their_stamps_alone():
         alone = te.evaluate(y[part].to_numpy(), np.arange(5.0), "auc_roc")
         assert found.table()["z"]["auc_roc"] == alone["auc_roc"]
         assert [row["dropped"] for row in found.rows] == [0, 3]
+        found.report(tmp_path / "of_a_comparison.html")
+        te.report(entries, tmp_path / "of_entries.html")
         with pytest.raises(InvalidInputError, match=r"have 8 and 5 points on series 'a': give time stamps .*te\.align"):
             te.compare([(s, d, labels.to_numpy(), scores) for s, d, labels, scores in entries], None, "auc_roc")
     with pytest.raises(InvalidInputError, match="detectors 'x' and 'z' have different labels on series 'a'"):

@@ -10,6 +10,8 @@ import pytest
 
 import tsadeval as te
 from commands import run
+from tsadeval.comparison.description import entry_of, key_of
+from tsadeval.core.metric import METRICS as ALL
 from tsadeval.errors import ThresholdWarning
 
 GAINS = {"LOF": 0.6, "mine_2": 0.5, "IForest": 0.3, "noise": 0.0}
@@ -139,12 +141,15 @@ def test_tables_compile(found, runs, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThresholdWarning)
         single = te.compare(hard, runs[0][2], [*METRICS, "auc_roc"])
+        beside = te.compare(list(runs), metrics=["vus_pr", "f1"], baseline=True)
     options = {"caption": "Ours \\& theirs", "label": "tab:x", "notes": True}
     texts = [one.to_latex(layout=layout, groups=groups, **more)
              for one in (found, single) for layout in ("tables", "metrics", "series") for groups in (None, "dataset")
              for more in ({}, options)]  # fmt: skip
     texts += [found.to_latex(layout="metrics", percent=True, spread=True), found.table("msl/s0").to_latex()]
-    texts += [one.to_latex() for one in (found.ranks(), found.significance("f1"), found.disagreement(),
+    texts += [beside.to_latex(layout="metrics"), beside.average(interval=0.95).to_latex()]
+    texts += [one.to_latex() for one in (beside.above_random(), beside.robustness(["best", "sigma(1)"]),
+              found.ranks(), found.significance("f1"), found.disagreement(),
               found.by_category(), found.differences("LOF", "noise"), te.events(*runs[0][2:]),
               te.evaluate(*runs[0][2:], baseline=True))]  # fmt: skip
     pages = "\n\\clearpage\n".join(re.sub("tab:x", f"tab:{i}", text) for i, text in enumerate(texts))
@@ -159,3 +164,23 @@ def test_tables_compile(found, runs, tmp_path):
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "multiply defined" not in done.stdout
+
+
+@pytest.mark.latex
+def test_the_paragraph_and_its_references_compile(found, tmp_path):
+    """Every citation is found, and every entry is one that BibTeX takes."""
+    if shutil.which("bibtex") is None:
+        pytest.skip("needs a LaTeX: make test-latex")
+    head = "\\documentclass{article}\n\\usepackage{booktabs,url}\n\\begin{document}\n"
+    body = "\n\n".join(found.describe(metric, latex=True) for metric in found.metrics)
+    tail = "\\nocite{*}\n\\bibliographystyle{plain}\n\\bibliography{refs}\n\\end{document}\n"
+    (tmp_path / "p.tex").write_text(f"{head}{body}\n{tail}", encoding="utf-8")
+    entries = {key_of(text): entry_of(text) for metric in ALL.values() for text in metric.references}
+    others = [entry for key, entry in entries.items() if f"{{{key}," not in found.cite()]
+    (tmp_path / "refs.bib").write_text("\n\n".join([found.cite(), *others]), encoding="utf-8")
+    for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+        options = ["-interaction=nonstopmode", "-halt-on-error"] if command == "pdflatex" else []
+        done = subprocess.run([command, *options, "p"], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert "Warning--" not in done.stdout.replace("Warning--to sort", ""), done.stdout
+    assert "undefined" not in done.stdout, done.stdout[-2000:]

@@ -22,7 +22,7 @@ SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 def test_equals_scipy(values, lower_is_better):
     values = np.array(values, float)
     worth = np.arange(len(values), dtype=float) * (-1 if lower_is_better else 1)
-    found = ranking_quality(values, worth)
+    found = ranking_quality(values[None], worth)
     constant = len(set(values)) == 1
     spearman = 0.0 if constant else stats.spearmanr(values, worth).statistic
     kendall = 0.0 if constant else stats.kendalltau(values, worth).statistic
@@ -36,7 +36,7 @@ def test_equals_scipy(values, lower_is_better):
 
 @given(st.permutations(range(10)))
 def test_without_ties_the_published_way_differs_by_rounding_only(values):
-    values, worth = np.array(values, float), np.arange(10.0)
+    values, worth = np.array([values], float), np.arange(10.0)
     ours, theirs = ranking_quality(values, worth), ranking_quality(values, worth, ties="published")
     assert np.allclose(ours, theirs, atol=5.1e-5)
     assert theirs.spearman[0] == round(theirs.spearman[0], 4)
@@ -53,8 +53,12 @@ def test_rounding_errors_are_ties_and_undefined_values_are_no_ranking():
     assert found.ties.tolist()[::2] == [pytest.approx(1 / 3), 0.0]
     assert found.spearman[2] == 1
     assert all(math.isnan(values[1]) for values in found)
+
+
+def test_ties_are_checked_where_they_are_passed():
+    result = te.rankeval.run("quick", "cce", cases="10k-20seg-50H", tasks="AccQ")
     with pytest.raises(InvalidParameterError, match="ties must be one of"):
-        ranking_quality(np.ones(3), np.arange(3.0), ties="random")
+        result.table(ties="random")
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=3, max_size=9))
@@ -67,7 +71,7 @@ def test_models_without_a_value_are_sorted_as_pandas_sorts_them(values):
     ranks = np.empty(len(values))
     ranks[order] = np.arange(1.0, len(values) + 1)
     given_here = np.where(np.isnan(values), -np.inf, values)
-    found = ranking_quality(given_here, np.arange(float(len(values))), ties="published")
+    found = ranking_quality(given_here[None], np.arange(float(len(values))), ties="published")
     assert found.deviation[0] == round(float(np.abs(ranks - truth).mean()), 4)
 
 

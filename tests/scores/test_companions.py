@@ -222,3 +222,35 @@ def test_many_files_say_what_they_are_before_and_after_they_are_read(tmp_path):
     assert repr(once) == "scorings of an iterator, not read yet"
     assert len(te.compare(once, metrics="f1", threshold=0.5).series) == 2
     assert repr(once).startswith("2 series, 1 detector (score), 60 points")
+
+
+def test_incidents_of_all_series_and_without_an_end():
+    times = np.arange(6) * 60.0
+    rows = [(s, t, 0.5) for s in ("a", "b", "c") for t in times]
+    table = pd.DataFrame(rows, columns=["series", "time", "score"])
+    incidents = pd.DataFrame(
+        {"series": ["a", "*", None, "b"], "start": [0, 120, 240, 290.0], "end": [60, 180, 300, None]}
+    )
+    maintenance = {"series": ["", "c"], "start": [60, 180], "stop": [120, 240]}
+    scores = te.Scores(table, by="series", time="time", incidents=incidents, ignore=maintenance)
+    assert {one.series: np.asarray(one.given.y_true).tolist() for one in scores} == {
+        "a": [1, 0, 1, 0, 1, 0],
+        "b": [0, 0, 1, 0, 1, 1],
+        "c": [0, 0, 1, 0, 1, 0],
+    }
+    assert {one.series: np.flatnonzero(one.given.ignore).tolist() for one in scores} == {
+        "a": [1],
+        "b": [1],
+        "c": [1, 3],
+    }
+    assert any("1 still open was taken to last until the data ends" in note for note in scores.notes)
+    with pytest.warns(InputWarning, match="no incidents of 'd' alone"):
+        assert te.labels(incidents, times, key="d").tolist() == [0, 0, 1, 0, 1, 0]
+    with pytest.warns(InputWarning, match=r"still open \(1\)"):
+        assert te.labels([(60, None)], times).tolist() == [0, 1, 1, 1, 1, 1]
+
+
+def test_an_open_incident_that_begins_after_the_data_is_outside():
+    scores = te.Scores({"d": [1.0, 2, 3]}, time=[0, 1, 2], incidents=[(1, 2), (9, None)], y_true=[0, 0, 0])
+    assert [note for note in scores.notes if "still open" in note] == []
+    assert any("1 outside the data was dropped" in note for note in scores.notes)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from tsadeval.cli.options import say, say_warnings, with_options
-from tsadeval.cli.output import Format, Shown, show
+from tsadeval.cli.output import Shown, show
 from tsadeval.core.names import is_number
 from tsadeval.scores.scores import Scores
 from tsadeval.thresholds.choices import Choices, choose_threshold
@@ -36,7 +36,7 @@ def choose(
     by_kind: Annotated[
         str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost by it.")
     ] = "",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Choose the best detector and its threshold; exit code 1 where none keeps the budget, or scores are left out."""
     with say_warnings():

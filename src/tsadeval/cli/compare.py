@@ -9,9 +9,9 @@ from warnings import WarningMessage
 import typer
 
 from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
-from tsadeval.cli.output import WHOLE, Format, Shown, show
+from tsadeval.cli.output import WHOLE, Shown, show
 from tsadeval.comparison.compare import compare as compare_scores
-from tsadeval.core.names import is_number
+from tsadeval.core.names import is_number, split_names
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
@@ -30,6 +30,18 @@ def compare(
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Add ranks, tests of pairs and where metrics disagree.")
     ] = False,
+    describe: Annotated[
+        bool, typer.Option("--describe", help="Add a paragraph about the first metric, in LaTeX with citations.")
+    ] = False,
+    bib: Annotated[
+        Path | None, typer.Option(help="Write the references of metrics, tests and data sets to this BibTeX file.")
+    ] = None,
+    baseline: Annotated[
+        bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
+    ] = False,
+    rules: Annotated[
+        str, typer.Option(help='Add how orders of detectors agree under these rules, as in "best,sigma(3)".')
+    ] = "",
     layout: Annotated[
         Literal["tables", "metrics", "series"],
         typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors."),
@@ -41,24 +53,33 @@ def compare(
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
     ] = False,
+    by_kind: Annotated[
+        str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost of events by it.")
+    ] = "",
     work: Work,
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
     with on_cluster(work.dask), say_warnings() as said:
-        found = compare_scores(scores, metrics=chosen, threshold=threshold, n_jobs=work.jobs)
+        found = compare_scores(scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs)
         say(scores.notes)
         parts: list[Result] = []
         if statistics and len(found.detectors) > 1 and format not in WHOLE:
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-    latex = format is Format.latex
+        if rules and format not in WHOLE:
+            parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
+        parts += [found.by_kind(by_kind)] if by_kind else []
+    latex = format == "latex"
     values = (
         found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)
     )
-    typer.echo("\n\n".join([values, *(show(part, format) for part in parts)]))
+    text = [found.describe(latex=latex)] if describe and format not in WHOLE else []
+    typer.echo("\n\n".join([values, *(show(part, format) for part in parts), *text]))
+    if bib is not None:
+        bib.write_text(found.cite() + "\n", encoding="utf-8")
     _exit_where_values_lack(scores, said)
 
 

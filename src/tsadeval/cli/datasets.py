@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.options import DataFolder, complete_datasets
-from tsadeval.cli.output import Format, Shown, show
+from tsadeval.cli.output import Shown, show
 from tsadeval.core.results import Result, ResultTable
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
@@ -21,7 +21,7 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_datasets(data: DataFolder = None, format: Shown = Format.text) -> None:
+def list_datasets(data: DataFolder = None, format: Shown = "text") -> None:
     """List the data sets, and what of them is present."""
     folder = data_folder(data)
     rows = [
@@ -45,7 +45,7 @@ def info(
         typer.Argument(help='A data set ("ucr"), an item ("ucr/123"), or a path of your own ("mine.csv(label=bad)").'),
     ],
     data: DataFolder = None,
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Say all there is to know about a data set, or load one and describe it."""
     record = DATASETS.get(name.lower())

@@ -53,7 +53,7 @@ def detect(
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
     limits: CellLimits,
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
     with running("detect", work.dask) as bar:
@@ -79,9 +79,9 @@ def detect(
 
 
 def _shown(result: Detection, format: Format, percent: bool) -> str:
-    if format is Format.latex:
+    if format == "latex":
         return result.to_latex(percent=percent)
-    if format is Format.text:
+    if format == "text":
         return f"alarms by the rule {result.plan.threshold}\n\n{result.to_text(percent=percent)}"
     columns = ["series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
     return show(result, format, [*columns, "status", "message"])

@@ -54,8 +54,7 @@ MetricNames = Annotated[
     ),
 ]
 Threshold = Annotated[
-    str,
-    typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number."),
+    str, typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number.")
 ]
 Missing = Annotated[
     setting.Missing,
@@ -88,6 +87,9 @@ def scores_of(
     ] = None,
     detector: Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")] = "",
     time: Annotated[str, typer.Option(help="Column of the time stamps.")] = "",
+    tz: Annotated[
+        str, typer.Option(help="Time zone of stamps without one, here, in incidents and in spans: Europe/Berlin.")
+    ] = "",
     values: Annotated[
         str,
         typer.Option("--values", "--value", help="Column of the series itself, drawn above the scores in a report."),
@@ -130,6 +132,7 @@ def scores_of(
         "by": names_of(by),
         "detector": detector,
         "time": time,
+        "tz": tz,
         "values": values,
         "incidents": incidents,
         "ignore": ignore,

@@ -1,12 +1,11 @@
 """Output formats of the commands."""
 
 import csv
-import enum
 import io
 import json
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,19 +13,9 @@ from tsadeval.cli.options import say
 from tsadeval.core.names import FORMULA, TEXT
 from tsadeval.core.results import Result, plain
 
-
-class Format(enum.StrEnum):
-    """How to print a result."""
-
-    text = "text"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-    html = "html"
-
-
+Format = Literal["text", "csv", "json", "latex", "html"]
 Shown = Annotated[Format, typer.Option(help="How to print the values.")]
-WHOLE = (Format.csv, Format.json)  # these have all rows and columns, the others what is worth reading
+WHOLE = ("csv", "json")  # these have all rows and columns, the others what is worth reading
 MANY = 20  # failures that are printed in full
 
 
@@ -35,16 +24,16 @@ def show(result: Result, format: Format, columns: Sequence[str] = ()) -> str:
 
     By default they have all columns but the seconds, which differ from run to run.
     """
-    if format is Format.text:
+    if format == "text":
         return repr(result)
-    if format is Format.latex:
+    if format == "latex":
         return result.to_latex()
-    if format is Format.html:
+    if format == "html":
         return result._repr_html_()
     rows = result.rows
     head = columns or [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
     table = [[plain(row.get(key)) for key in head] for row in rows]
-    if format is Format.json:
+    if format == "json":
         return json.dumps([dict(zip(head, row, strict=True)) for row in table], indent=2)
     text = io.StringIO()
     for row in (head, *table):

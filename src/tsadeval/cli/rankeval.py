@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from tsadeval.cli.options import CellLimits, DataFolder, Work, complete_metrics, names_of, running, say, with_options
-from tsadeval.cli.output import Format, Shown, show
+from tsadeval.cli.output import Shown, show
 from tsadeval.core.facts import grouped
 from tsadeval.core.results import Result, ResultTable, Row
 from tsadeval.datasets import data_folder
@@ -89,7 +89,7 @@ def run(
     work: Work,
     limits: CellLimits,
     order: Sorting = "quality",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
     store = store or Path("runs") / suite.partition("(")[0]
@@ -128,7 +128,7 @@ def table(
         Literal["task", "sigma"], typer.Option(help="A column for each task, or for each sigma of the noise.")
     ] = "task",
     order: Sorting = "quality",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
@@ -147,7 +147,7 @@ def explain(
         Path | None, typer.Option("--output", "-o", help="Of suite hard: folder of pictures of the pairs.")
     ] = None,
     suite: OneSuite = "",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Show the pairs of models that a metric puts in the wrong order, on the tasks where it is worst."""
     result = read(folder, suite or None)
@@ -167,7 +167,7 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Print the milliseconds of each metric."""
     result = read(folder, suite or None)
@@ -178,10 +178,7 @@ def latency(
 
 
 @app.command("list")
-def list_suites(
-    data: DataFolder = None,
-    format: Shown = Format.text,
-) -> None:
+def list_suites(data: DataFolder = None, format: Shown = "text") -> None:
     """List the suites."""
     folder = data_folder(data)
     rows: list[Row] = []

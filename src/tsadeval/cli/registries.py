@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tsadeval.cli.options import complete_detectors, complete_metrics
-from tsadeval.cli.output import Format, Shown, show
+from tsadeval.cli.output import Shown, show
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.core.results import Result
 from tsadeval.detectors.records import DETECTORS, parse_detector
@@ -17,7 +17,7 @@ def metrics(
     name: Annotated[
         str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_metrics)
     ] = "",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """List all metrics, or describe one."""
     if name:
@@ -51,7 +51,7 @@ def detectors(
     name: Annotated[
         str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_detectors)
     ] = "",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """List all detectors, or describe one. None is trained, and torch is not needed."""
     if name:

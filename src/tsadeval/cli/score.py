@@ -21,7 +21,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.events import EventTable, summed_up
 from tsadeval.evaluation.events import events as event_table
-from tsadeval.evaluation.single import Evaluation, add_baselines, rows_of_scoring
+from tsadeval.evaluation.single import Evaluation, add_baselines, add_intervals, rows_of_scoring
 from tsadeval.experiments.file_scores import FileScores
 from tsadeval.experiments.score_files import score_files
 from tsadeval.scores.scored import LeftOut
@@ -44,6 +44,9 @@ def score(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add what random and perfect detectors would get.")
     ] = False,
+    interval: Annotated[
+        float | None, typer.Option(min=0.01, max=1, help="Add intervals of this level: a bootstrap over events.")
+    ] = None,
     events: Annotated[
         bool, typer.Option("--events", help="Every event by itself: detected, delay, alarms; instead of metrics.")
     ] = False,
@@ -57,7 +60,7 @@ def score(
     order: Annotated[
         Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
-    format: Shown = Format.text,
+    format: Shown = "text",
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
     names = ",".join(names_of(metrics)) or "recommended"
@@ -67,14 +70,16 @@ def score(
         raise InvalidInputError("--stream keeps nothing, so it does not go with --store: leave one of them out")
     if order != "sort" and not stream:
         raise InvalidInputError("--order is for --stream: add it, or leave --order out")
-    if (stream or store is not None) and (baseline or events):
-        raise InvalidInputError("--baseline and --events go neither with --stream nor with --store: leave some out")
+    if (stream or store is not None) and (baseline or events or interval):
+        raise InvalidInputError(
+            "--baseline, --interval and --events go neither with --stream nor with --store: leave some out"
+        )
     if stream:
         score_stream(scores, names, rule, order, work, format)
         return
     with running("score", work.dask) as bar, say_warnings():
-        if baseline or events:
-            results, lost = _judge_here(scores, chosen, rule, events=events)
+        if baseline or events or interval:
+            results, lost = _judge_here(scores, chosen, rule, events=events, baseline=baseline, interval=interval)
         else:
             found = score_files(scores, chosen, threshold=rule, store=store, n_jobs=work.jobs, progress=bar)
             if found.count > MANY:
@@ -100,9 +105,9 @@ def score(
 
 
 def _judge_here(
-    scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool
+    scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool, baseline: bool, interval: float | None
 ) -> tuple[Results, list[LeftOut]]:
-    """Every event by itself, or values beside those of random and perfect detectors: what no store keeps."""
+    """Every event by itself, or values with intervals or beside random and perfect detectors: what no store keeps."""
     results: list[Any] = []
     lost: list[LeftOut] = []
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
@@ -125,7 +130,10 @@ def _judge_here(
                     continue
             else:
                 rows = rows_of_scoring(one.scoring, metrics, rule)
-                add_baselines(rows, one.scoring, metrics, rule)
+                if baseline:
+                    add_baselines(rows, one.scoring, metrics, rule)
+                if interval:
+                    add_intervals(rows, one.scoring, metrics, rule, interval)
                 found = Evaluation(rows, points=points_of(one.scoring))
                 if all(row["status"] == "error" for row in rows):
                     lost.append(given.left_out(rows[0]["message"]))

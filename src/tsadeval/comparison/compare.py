@@ -6,20 +6,29 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Unpack
 
+import numpy as np
+
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.facts import OddAlarms, grouped, odd_alarms
+from tsadeval.core.facts import OddAlarms, finite_mean, grouped, odd_alarms
 from tsadeval.core.messages import named, warn_of_alarms, warn_of_undefined
-from tsadeval.core.metric import Rule, missing_row
+from tsadeval.core.metric import Metric, Rule, missing_row
 from tsadeval.core.names import check_known
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.detectors import DETECTORS
 from tsadeval.errors import InvalidInputError
+from tsadeval.evaluation.baseline import perfect_values
 from tsadeval.evaluation.many import Rules, rows_of
+from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE, LeftOut
+from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
+
+# Baselines: shuffles of each scoring, and detectors of a line of code.
+DRAWS, ONE_LINERS = 5, ("squared_difference", "moving_variance")
 
 
 def compare(
@@ -29,6 +38,7 @@ def compare(
     *,
     threshold: str | float | Rule = "best",
     thresholds: Mapping[str, str | float | Rule] | None = None,
+    baseline: bool = False,
     X: Any = None,
     n_jobs: int | None = None,
     **reading: Unpack[Reading],
@@ -47,6 +57,11 @@ def compare(
     thresholds : mapping, optional
         Detector to its threshold or rule, such as `te.choose_threshold(...).thresholds`, in place of `threshold`; every
         detector needs one.
+    baseline : bool, default=False
+        Add what needs no detector, below the tables and outside of ranks and tests: "random", the scores of the
+        detectors in random order (mean of 5 shuffles each, by a formula where there is one), "perfect", the labels as
+        scores, and, where `values` are there, two one-liners on the series itself. The result then has `baseline` and
+        `above_random()`.
     reading
         The options of `te.Scores`: `label`, `score`, `by`, `detector`, `time`, `incidents`, `ignore`, `fit`, `missing`
         and others. With `missing="worst"` a detector without scores on a series gets the worst value that any has
@@ -87,7 +102,8 @@ def compare(
     rows: list[Row] = []
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
-    for one, own in rows_of(found, chosen, rules, n_jobs, skill=True):
+    fixed: list[Row] = []
+    for one, own in rows_of(found, chosen, rules, n_jobs, skill=True, draws=DRAWS * baseline):
         place = {"series": one.series, "detector": one.detector}
         if isinstance(one, LeftOut):
             said = {} if one.reason == NO_SCORE else {"message": one.reason}
@@ -95,6 +111,7 @@ def compare(
             continue
         if one.series not in facts:
             facts[one.series] = SeriesFacts.of(one.given.y_true)
+            fixed += baseline_rows(one, chosen, rule) if baseline else []
         odd[one.series, one.detector] = odd_alarms(own, one.scoring.n)
         rows += [{**place, **row, "dropped": one.missing} for row in own]
     _check_complete(found, rows)
@@ -103,7 +120,9 @@ def compare(
     warn_of_undefined(rows)
     # The rows of each detector together, in the order of their first ones.
     rows = [row for own in grouped((row["detector"], row) for row in rows).values() for row in own]
-    return Comparison(rows, source=found, made=Made(tuple(chosen), rule, rules), facts=facts, odd=odd)
+    made = Made(tuple(chosen), rule, rules)
+    beside = Comparison([*random_rows(rows), *fixed], made=made) if baseline else None
+    return Comparison(rows, source=found, made=made, facts=facts, odd=odd, baseline=beside)
 
 
 def _rules(thresholds: Mapping[str, Any], scores: Scores) -> dict[str, Rule]:
@@ -128,3 +147,36 @@ def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
             raise InvalidInputError(
                 f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
             )
+
+
+def random_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return a row per series and metric: the mean of what the shuffled scores of its detectors get, and its error."""
+    drawn = grouped(((row["series"], row["metric"]), row) for row in rows if "random" in row)
+    return [
+        {
+            **_row(series, "random", metric, finite_mean(row["random"] for row in some)),
+            "random_error": math.sqrt(finite_mean(row["random_error"] ** 2 for row in some) / len(some)),
+        }
+        for (series, metric), some in drawn.items()
+    ]
+
+
+def _row(series: str, detector: str, metric: str, value: float) -> Row:
+    return {"series": series, "detector": detector, "metric": metric, "value": value, "status": "ok", "message": None}
+
+
+def baseline_rows(one: Scored, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
+    """Return the rows of perfect scores on the series of a scoring, and of one-liners where its values are known."""
+    perfect = zip(metrics, perfect_values(metrics, one.scoring), strict=True)
+    rows = [_row(one.series, "perfect", str(metric), value) for metric, value in perfect]
+    given = one.given
+    for name in ONE_LINERS if given.values is not None else ():
+        try:
+            series = np.asarray(given.values, np.float64).reshape(len(given.values), -1)
+            scores = DETECTORS[name].build().fit(series).score(series)
+            scoring = observe(given.y_true, scores, times=given.times, ignore=given.ignore)
+        except ValueError:  # the series has gaps, or is shorter than a window
+            continue
+        place = {"series": one.series, "detector": name.replace("_", " ")}
+        rows += [{**place, **row} for row in rows_of_scoring(scoring, metrics, rule)]
+    return rows

@@ -1,6 +1,7 @@
 """Results of comparing detectors: values by series, detector and metric."""
 
 import math
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
@@ -9,24 +10,26 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison import inference
+from tsadeval.comparison import description, inference
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
 from tsadeval.comparison.standings import at_chance, find_flaws
 from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.messages import Odd, comparison_remarks, failed_lines, flaw_remarks, print_note
-from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
+from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels
 from tsadeval.core.names import check_known
-from tsadeval.core.parameters import Check, OneOf, check_parameters
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidParameterError
+from tsadeval.datasets import DATASETS
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.scores.scores import Scores
+from tsadeval.thresholds.pages import by_kind, judged, prices_of
 
 Run = tuple[str, str, Any, Any]
 
@@ -43,6 +46,8 @@ class Made(NamedTuple):
         return self.rules[detector] if isinstance(self.rules, Mapping) else self.rule
 
 
+# Rules whose orders `robustness` looks at by default.
+RULES = ("best", "best(f1)", "quantile(0.95)", "quantile(0.99)", "sigma(3)")
 # With more series than this, a comparison prints averages instead of every series.
 MANY = 12
 
@@ -56,6 +61,8 @@ class Comparison(Result):
         In the order of their first row.
     source : Scores or None
         What was compared.
+    baseline : Comparison or None
+        The values of random and perfect scores and of one-liners, with `te.compare(..., baseline=True)`.
     """
 
     def __init__(
@@ -67,8 +74,10 @@ class Comparison(Result):
         titles: Mapping[str, str] | None = None,
         facts: Mapping[str, SeriesFacts] | None = None,
         odd: Odd | None = None,
+        baseline: "Comparison | None" = None,
     ) -> None:
         super().__init__(rows)
+        self.baseline = baseline
         self.source = source
         self.made = made
         self._odd = dict(odd or {})
@@ -76,7 +85,7 @@ class Comparison(Result):
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
         self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
-        self._titles = dict(titles or {})  # of detectors, as tables show them
+        self.titles = titles or {name: name for name in self.detectors}  # as tables show them
         self._lower = {str(metric) for metric in made.metrics if metric.direction == "lower"}
         self._facts = dict(facts or {})
 
@@ -182,6 +191,44 @@ class Comparison(Result):
         better = self._better(metric)
         return inference.significance_table(better, self.names, self._lower, test, alpha, rope, random_state)
 
+    def above_random(self, metric: AnyMetric | None = None, *, alpha: float = 0.05) -> ResultTable:
+        """Test each detector against the same scores in random order, by one metric or by all.
+
+        Wilcoxon's signed-rank test over series, with Holm's correction for the number of detectors. Needs
+        `te.compare(..., baseline=True)`.
+        """
+        if self.baseline is None:
+            raise InvalidInputError("there is no baseline: take te.compare(..., baseline=True)")
+        chance = grouped(((row["series"], row["detector"], row["metric"]), row.get("random")) for row in self.rows)
+        matrices = {}
+        for name, better in self._better(metric).items():
+            found = [[chance.get((s, d, name), [None])[0] for d in self.detectors] for s in self.series]
+            random = np.array(found, np.float64) * (-1 if name in self._lower else 1)
+            matrices[name] = better, random
+        return inference.random_table(matrices, self.names, alpha)
+
+    def robustness(self, thresholds: Sequence[str | float | Rule] = RULES, *, n_jobs: int | None = None) -> ResultTable:
+        """Order the detectors by every metric under several threshold rules: who is first, and how orders agree.
+
+        A row per metric and rule (metrics of scores have one); `agreement` is the Spearman correlation of the mean
+        ranks between every two of them, in the order of `orders`. What was compared is evaluated once for each rule.
+        """
+        import tsadeval
+
+        if self.source is None:
+            raise InvalidInputError("there are no scores here to judge again: take robustness() of te.compare of them")
+        of_alarms = [metric for metric in self.made.metrics if metric.kind == "predictions"]
+        every = range(len(self.series))
+        found = {m: (self._better(m)[m], self.flaws(m, every)) for m in self.metrics}
+        found = {str(m): found[str(m)] for m in self.made.metrics if m not in of_alarms}
+        for rule in thresholds if of_alarms else ():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they were given when it was compared
+                one = tsadeval.compare(self.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
+            for name, better in one._better().items():
+                found[f"{name} at {one.made.rule}"] = better, one.flaws(name, every)
+        return inference.robustness_table(found, self.names)
+
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
         return inference.disagreement_table(self._better(), self.series, self.names, self.flaws)
@@ -204,10 +251,46 @@ class Comparison(Result):
         lower, facts = name in self._lower, self._facts
         return inference.category_table(self._values[name], name, lower, self.series, self.names, facts, kinds, groups)
 
+    def describe(
+        self, metric: AnyMetric | None = None, *, alpha: float = 0.05, latex: bool = False, random_state: int = 0
+    ) -> str:
+        """Say in a paragraph what one metric (the first by default) shows, with tests, sizes, and what does not follow.
+
+        Marks such as [holm1979simple] name the entries of `cite()`; with `latex` they are \\cite commands.
+        """
+        text = description.describe(self, metric, alpha, random_state)
+        return description.as_latex(text) if latex else text
+
+    def cite(self) -> str:
+        """Return the references of all metrics, tests and data sets that were used, as BibTeX.
+
+        Entries have what the records of the library say, and nothing else; those of data sets need the package url.
+        """
+        return description.bibtex(self)
+
+    @property
+    def datasets(self) -> list[str]:
+        """The data sets of this package to which series belong."""
+        return [name for name in dict.fromkeys(map(dataset_of, self.series)) if name in DATASETS]
+
+    def by_kind(self, column: str = "kind", *, cost: AnyMetric = "expected_cost") -> Result:
+        """Recall, delay (in minutes, or points) and cost of the events by a column of their incidents, by detector.
+
+        At the thresholds of event recall; `cost` has the prices, of which false alarms, which have no kind, are no
+        part.
+        """
+        recall, prices = METRICS["event_recall"], prices_of(cost)
+        rows = []
+        for one in self.source or ():
+            decision = recall.decide(one.scoring, self.made.rule_of(one.detector))
+            assert decision is not None  # a metric of alarms has them
+            rows += judged(one, decision.prediction).rows
+        return by_kind(rows, column, prices, ("detector",))
+
     @property
     def names(self) -> list[str]:
         """The detectors as tables call them."""
-        return [self._titles.get(d, d) for d in self.detectors]
+        return [self.titles[d] for d in self.detectors]
 
     @cached_property
     def _micro(self) -> Values:
@@ -234,6 +317,7 @@ class Comparison(Result):
         *,
         groups: Groups | Literal["dataset"] | None = None,
         percent: bool = False,
+        interval: float | None = None,
     ) -> DetectorTable:
         """Return detectors by metrics over all series.
 
@@ -241,18 +325,27 @@ class Comparison(Result):
         series, or a mapping from them) it is the mean over groups of the mean over their series; "dataset" takes the
         data sets of this package as groups ("smd/2-1" belongs to "smd"). *Micro* pools all points of all series, where
         that has a meaning for the metric (see `evaluate_many`).
+
+        `interval`, such as 0.95, adds bootstrap intervals over series to macro averages without groups, as columns
+        `low` and `high` of the rows and in the table; over fewer than 5 series there are none.
         """
-        check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
+        checks: dict[str, Check] = {
+            "how": OneOf(("macro", "micro")),
+            "interval": Number(0, 1, open_low=True, none=True),
+        }
+        check_parameters("average", checks, {"how": how, "interval": interval})
+        if interval is not None and (how == "micro" or groups is not None):
+            raise InvalidParameterError("interval= is of macro averages over series: leave out groups= and how='micro'")
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
             flaws = partial(self.flaws, series=range(len(self.series)))
-            about: dict[str, Any] = {"titles": self._titles, "percent": percent, "lower": self._lower, "flaws": flaws}
+            about: dict[str, Any] = {"titles": self.titles, "percent": percent, "lower": self._lower, "flaws": flaws}
             return DetectorTable(values, title="micro average", **about)
         judged = {row["series"] for row in self.rows if row["status"] != "missing"}
         count = f"{len(judged)}{f' of {len(self.series)}' * (len(judged) < len(self.series))} series"
         if groups is None:
-            return self._table(f"average over {count}", {"": self.series}, percent)
+            return self._table(f"average over {count}", {"": self.series}, percent, interval)
         parts = self._parts(groups)
         known = sum(not judged.isdisjoint(part) for part in parts.values())
         return self._table(f"average over {known} groups of {count}", parts, percent)
@@ -266,7 +359,9 @@ class Comparison(Result):
         """Detectors by metrics over the series of one data set."""
         return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
 
-    def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
+    def _table(
+        self, title: str, groups: Mapping[str, Sequence[str]], percent: bool, interval: float | None = None
+    ) -> DetectorTable:
         """Make the table of the mean over groups of the mean over their series."""
         place = {series: i for i, series in enumerate(self.series)}
         rows = [[place[series] for series in group] for group in groups.values()]
@@ -274,15 +369,22 @@ class Comparison(Result):
         def mean(detector: int, metric: str) -> float:
             return finite_mean([finite_mean(self._values[metric][some, detector].tolist()) for some in rows])
 
+        beside: Values = {}
+        if self.baseline is not None:
+            known = {g: [s for s in some if s in self.baseline.series] for g, some in groups.items()}
+            beside = dict(self.baseline._table(title, known, percent))
+
         return DetectorTable(
             {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
-            titles=self._titles,
+            titles=self.titles,
             percent=percent,
             lower=self._lower,
             by_series=lambda metric: self._better(metric)[metric][list(chain(*rows))],
             flaws=partial(self.flaws, series=list(chain(*rows))),
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
+            beside=beside,
+            interval=interval,
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -339,8 +441,7 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        note = print_note(*self._about(None, names, labels=True), titles, self.missing) if notes else None
+        note = print_note(*self._about(None, names, labels=True), self.titles, self.missing) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
@@ -356,6 +457,8 @@ class Comparison(Result):
         several = len(self.detectors) > 1
         never = any(any(self.flaws(metric, [i])) for metric in self.metrics for i in range(len(self.series)))
         notes = ["* first in its column" + "; ! never first" * never] * several + self.remarks()
+        if self.baseline is not None and len(self.series) > 1:
+            notes += below_random(self.above_random().rows)
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
@@ -372,8 +475,7 @@ class Comparison(Result):
         rows, called, lower, flaws = self._about(series, metrics, labels)
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         notes += flaw_remarks(flaws, self.names)
-        titles = dict(zip(self.detectors, self.names, strict=True))
-        notes += comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
+        notes += comparison_remarks(rows, list(called.values()), self.titles, self.missing, self._odd)
         return notes + self._failed(rows)
 
     def _about(

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tsadeval.comparison.paired import bootstrap
 from tsadeval.comparison.statistics import CHECKS, Ranking
 from tsadeval.core.events import Floats
-from tsadeval.core.facts import Flaw
+from tsadeval.core.facts import Flaw, NoInterval
+from tsadeval.core.messages import interval_notes
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import check_parameters
@@ -17,6 +19,7 @@ from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
 
 Values = dict[str, dict[str, float]]
 Blocks = Sequence[Sequence[Sequence[str]]]  # of rows of cells, with rules between them
+FEWEST = 5  # series, from which on means have intervals
 PRINTED = (2, 4)  # digits of percents and of other numbers
 
 
@@ -26,8 +29,9 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     It is printed with a row per detector and a column per metric, whatever their numbers. `percent` shows values times
     100 as papers print them (only of metrics that are at most 1); what the mapping and `rows` give are the values
     themselves. `by_series` has for each metric the values that a table of averages stands on (series by detectors,
-    larger is better), which LaTeX tests for significance, `flaws` why some are never first by a metric, and `remarks`
-    gives what a reader of the values has to know, for the comments of LaTeX.
+    larger is better), which LaTeX tests for significance, `flaws` why some are never first by a metric, `remarks`
+    gives what a reader of the values has to know, for the comments of LaTeX, and `beside` has values of baselines,
+    which are shown without marks below the others.
     """
 
     def __init__(
@@ -41,6 +45,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         by_series: Callable[[str], Floats] | None = None,
         flaws: Callable[[str], Sequence[Flaw | None]] | None = None,
         remarks: Callable[[], list[str]] | None = None,
+        beside: Values | None = None,
+        interval: float | None = None,
     ) -> None:
         super().__init__(
             [{"detector": d, "metric": m, "value": v} for d, found in values.items() for m, v in found.items()]
@@ -54,6 +60,10 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._by_series = by_series
         self.flaws = flaws or (lambda metric: [None] * len(values))
         self._remarks = remarks
+        self.beside = beside or {}
+        self._ends: dict[tuple[str, str], tuple[float | None, float | None]] = {}
+        if interval is not None:
+            self._add_intervals(interval)
 
     def __getitem__(self, detector: str) -> dict[str, float]:
         """Return the values of a detector, by its name or by what the printed table calls it."""
@@ -79,6 +89,22 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         most = max(known.values(), default=math.nan)
         return [d for d, value in known.items() if value == most]
 
+    def _add_intervals(self, level: float) -> None:
+        """Add the ends of the bootstrap interval over series to the row of each mean; none over too few series."""
+        places = {detector: j for j, detector in enumerate(self)}
+        for row in self.rows:
+            known = self._by_series(row["metric"])[:, places[row["detector"]]] if self._by_series else np.empty(0)
+            known = known[np.isfinite(known)] * (-1 if row["metric"] in self._lower else 1)
+            found = bootstrap(known, level, 2000, 0)
+            ends = (float(found.low), float(found.high)) if len(known) >= FEWEST else (None, None)
+            row["low"], row["high"] = self._ends[row["detector"], row["metric"]] = ends
+            row["no_interval"] = NoInterval.SERIES if ends[0] is None else None
+
+    def _interval(self, detector: str, metric: str, style: "Style", write: Callable[..., str]) -> str:
+        """Return the interval of a mean as text, "" where there is none."""
+        ends = [end for end in self._ends.get((detector, metric), ()) if end is not None]
+        return f" [{', '.join(style.text(metric, end, write=write) for end in ends)}]" if ends else ""
+
     def _starred(self) -> list[list[str]]:
         """Return the rows as people read them, with a star at the best values."""
         best = {metric: set(self.best(metric)) for metric in self.metrics}
@@ -91,9 +117,17 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             for metric in self.metrics:
                 # A blank where the star would be keeps the digits under each other.
                 mark = "*" if detector in best[metric] else "!" if flaws[metric][j] else " "
-                row.append(style.text(metric, found[metric], write=cell_text) + mark)
+                ends = self._interval(detector, metric, style, cell_text)
+                row.append(style.text(metric, found[metric], write=cell_text) + ends + mark)
             rows.append(row)
-        return rows
+        return rows + self.unmarked(style, lambda *of: f"{cell_text(*of)} ", str)
+
+    def unmarked(self, style: "Style", write: Callable[..., str], name: Callable[[str], str]) -> list[list[str]]:
+        """Return the rows of the baselines."""
+        return [
+            [name(which), *(style.text(metric, found[metric], write=write) for metric in self.metrics)]
+            for which, found in self.beside.items()
+        ]
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
         """Write a tabular (booktabs) with the best values in bold and the second best underlined.
@@ -112,12 +146,17 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         flaws = self.flaws(metric)
         test = Ranking(by_series, flaws, draws=1)
         better = -values if metric in self._lower else values
-        return marked(style.texts(metric, values, by_series), better, flaws, test, style.alpha), test
+        ends = [self._interval(detector, metric, style, latex_text) for detector in self]
+        texts = [text + end for text, end in zip(style.texts(metric, values, by_series), ends, strict=True)]
+        return marked(texts, better, flaws, test, style.alpha), test
 
     @property
     def latex_names(self) -> list[str]:
         """The detectors as LaTeX calls them."""
         return [latex_text(self._titles.get(detector, detector)) for detector in self]
+
+    def _notes(self) -> list[str]:
+        return interval_notes(self.rows)
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]
@@ -134,6 +173,7 @@ def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[
         columns, own = zip(*(table.latex_column(metric, style) for metric in table.metrics), strict=True)
         title = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{latex_text(table.title)}}}}}"
         blocks.append([*[[title]] * (len(tables) > 1), *zip(table.latex_names, *columns, strict=True)])
+        blocks += [table.unmarked(style, latex_text, latex_text)] if table.beside else []
         tests += own
     head[0] = "Detector" if len(tables) > 1 else head[0]
     return tabular([[[latex_text(text) for text in head]], *blocks]), tests

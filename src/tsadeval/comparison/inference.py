@@ -18,7 +18,7 @@ from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import check_known, did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
+from tsadeval.core.results import NONE, Grid, ResultTable, Row, cell_text, grid_of
 from tsadeval.core.selection import ByMetric
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
@@ -31,11 +31,7 @@ Groups = Callable[[str], str] | Mapping[str, str]
 
 
 def group_of(groups: Groups, series: str) -> str:
-    """Return the group of a series.
-
-    >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
-    ('first', 'B')
-    """
+    """Return the group of a series."""
     if callable(groups):
         return str(groups(series))
     if not isinstance(groups, Mapping):
@@ -152,29 +148,14 @@ def significance_table(
             tests[metric] = statistics.TESTS[test](better)
         for i, j in ((i, j) for place, i in enumerate(order) for j in order[place + 1 :]):
             x, y = better[:, i], better[:, j]
-            size = paired.paired_difference(x, y, seed=random_state)
             if metric in tests:
                 p = float(tests[metric].p_values[i, j])
                 told = {"p_value": p, "raw_p_value": float(tests[metric].raw[i, j]), "different": p < alpha}
             else:
                 posterior = paired.bayesian_signed_rank(x, y, rope=rope, seed=random_state)
                 told = {**posterior._asdict(), "different": max(posterior[0], posterior[2]) > 1 - alpha}
-            rows.append(
-                {
-                    "metric": metric,
-                    "detector": detectors[i],
-                    "rival": detectors[j],
-                    **told,
-                    "difference": size.mean,
-                    "low": size.low,
-                    "high": size.high,
-                    "effect": paired.rank_biserial(x, y),
-                    "wins": int((x > y).sum()),
-                    "ties": int((x == y).sum()),
-                    "losses": int((x < y).sum()),
-                    "series": size.series,
-                }
-            )
+            about = {"metric": metric, "detector": detectors[i], "rival": detectors[j], **told}
+            rows.append({**about, **_sizes(x, y, random_state)})
     words = {
         "wilcoxon-holm": "p-values of Wilcoxon's signed-rank test with Holm's correction",
         "nemenyi": "p-values of Nemenyi's test",
@@ -189,6 +170,63 @@ def significance_table(
     grid = grid_of(shown, [*columns, "wins", "ties", "losses", "different"])
     notes += _by_remark({metric: found.too_few(alpha) for metric, found in tests.items()})
     return ResultTable(rows, grid=grid, notes=notes)
+
+
+def _sizes(x: Floats, y: Floats, seed: int = 0) -> Row:
+    """Return by how much one detector is better than another, with the interval, and on how many series."""
+    size = paired.paired_difference(x, y, seed=seed)
+    return {
+        "difference": size.mean,
+        "low": size.low,
+        "high": size.high,
+        "effect": paired.rank_biserial(x, y),
+        "wins": int((x > y).sum()),
+        "ties": int((x == y).sum()),
+        "losses": int((x < y).sum()),
+        "series": size.series,
+    }
+
+
+def random_table(matrices: Mapping[str, tuple[Floats, Floats]], detectors: Sequence[str], alpha: float) -> ResultTable:
+    """Make the table of every detector against its own scores in random order: `different` where it is better."""
+    check_parameters("above_random", statistics.CHECKS, {"alpha": alpha})
+    rows: list[Row] = []
+    for metric, (better, random) in matrices.items():
+        raw = paired.wilcoxon(paired.differences(better, random))
+        for j, (name, p) in enumerate(zip(detectors, statistics.holm(raw).tolist(), strict=True)):
+            sizes = _sizes(better[:, j], random[:, j])
+            told = {"p_value": p, "raw_p_value": float(raw[j]), "different": p < alpha and sizes["effect"] > 0}
+            rows.append({"metric": metric, "detector": name, **told, **sizes})
+    shown = [{**row, "above": ("no", "yes")[row["different"]] if row["series"] else NONE} for row in rows]
+    columns = [*["metric"] * (len(matrices) > 1), "detector", "p_value", "difference", "low", "high", "effect", "above"]
+    notes = [f"p-values of Wilcoxon's signed-rank test with Holm's correction; above: better than random at {alpha:g}"]
+    return ResultTable(rows, grid=grid_of(shown, columns), notes=notes)
+
+
+def robustness_table(
+    found: Mapping[str, tuple[Floats, Sequence[Flaw | None]]], detectors: Sequence[str]
+) -> ResultTable:
+    """Make the table of the order of detectors by each metric and rule, and of how these orders agree."""
+    _need_several(detectors)
+    rankings = [statistics.Ranking(better, flaws, draws=1) for better, flaws in found.values()]
+    means = np.array([one.for_all(one.means.mean.tolist(), math.nan) for one in rankings])
+    first = np.array([one.for_all(one.first.tolist(), math.inf) for one in rankings])
+    agreement = statistics.agreement(means)
+    rows: list[Row] = []
+    grid: Grid = [["metric", "winner", "agreement", *map(str, range(1, len(found) + 1))]]
+    for i, name in enumerate(found):
+        some = np.flatnonzero(np.isfinite(first[i]) & (first[i] == np.nanmin(first[i]))).tolist()
+        ranks = {detectors[j]: float(means[i, j]) for j in np.argsort(means[i], kind="stable").tolist()}
+        winner, mean = " = ".join(detectors[j] for j in some), finite_mean(np.delete(agreement[i], i))
+        metric, _, rule = name.partition(" at ")
+        rows.append({"metric": metric, "rule": rule, "winner": winner, "agreement": mean, "ranks": ranks})
+        grid.append([f"{i + 1} {name}", winner or NONE, mean, *(cell_text(x, 2) for x in agreement[i].tolist())])
+    worst = np.where(np.isnan(agreement), math.inf, agreement)
+    i, j = divmod(int(np.argmin(worst)), len(found))
+    names = list(found)
+    notes = ["agreement: mean Spearman correlation of mean ranks with the others; right: with each of them"]
+    notes += [f"least alike: {names[i]} and {names[j]} ({worst[i, j]:.2f})"] if worst[i, j] < 1 else []
+    return ResultTable(rows, grid=grid, notes=notes, agreement=agreement, orders=names)
 
 
 def difference_table(

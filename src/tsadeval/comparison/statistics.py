@@ -90,12 +90,7 @@ def stretched_ranks(values: Any) -> Floats:
 
 
 def mean_ranks(values: Any, *, draws: int = 2000, seed: int = 0) -> Means:
-    """Mean ranks over the series on which every detector has a value, with 95 % percentile bootstrap intervals.
-
-    >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]])
-    >>> found.mean.round(3), found.series
-    (array([1.333, 1.667, 3.   ]), 3)
-    """
+    """Mean ranks over the series on which every detector has a value, with 95 % percentile bootstrap intervals."""
     return bootstrap(ranks(whole_rows(values)), 0.95, draws, seed)
 
 
@@ -130,10 +125,6 @@ def friedman(values: Any) -> Friedman:
     """Compute Friedman's test that all detectors are equal, and Iman and Davenport's less conservative form.
 
     Both are corrected for ties. They need three detectors; with two, use `wilcoxon_holm`.
-
-    >>> found = friedman([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3], [0.7, 0.6, 0.1]])
-    >>> round(found.chi2, 4), round(found.chi2_p, 4), round(found.f, 4), round(found.f_p, 4)
-    (6.5, 0.0388, 13.0, 0.0066)
     """
     found = ranks(whole_rows(values))
     n, k = found.shape
@@ -220,12 +211,6 @@ def wilcoxon_holm(values: Any, against: int | None = None) -> Pairwise:
 
     With `against`, of each detector against that one, corrected for all pairs nevertheless: no two are told apart that
     the tests of all pairs do not tell apart.
-
-    >>> table = [[0.9, 0.5, 0.4], [0.8, 0.6, 0.7], [0.7, 0.3, 0.5], [0.9, 0.4, 0.6], [0.8, 0.2, 0.1], [0.6, 0.1, 0.2]]
-    >>> wilcoxon_holm(table).p_values.round(4)
-    array([[1.    , 0.0938, 0.0938],
-           [0.0938, 1.    , 0.3438],
-           [0.0938, 0.3438, 1.    ]])
     """
     table = np.asarray(values, np.float64)
     k = table.shape[1]
@@ -272,11 +257,7 @@ def nemenyi(values: Any) -> Pairwise:
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
-    """Compute the difference of mean ranks from which Nemenyi's test tells two detectors apart.
-
-    >>> round(critical_difference(5, 30), 3)
-    1.114
-    """
+    """Compute the difference of mean ranks from which Nemenyi's test tells two detectors apart."""
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
     return float(q * math.sqrt(detectors * (detectors + 1) / (12 * series)))
 

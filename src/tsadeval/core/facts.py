@@ -37,6 +37,15 @@ class Reason(StrEnum):
 OF_LABELS = (Reason.NO_ANOMALY, Reason.NO_NORMAL)
 
 
+class NoInterval(StrEnum):
+    """Why a value has no interval: the column `no_interval` of rows."""
+
+    FEW = "fewer than 5 events"
+    SERIES = "fewer than 5 series"
+    SAME = "all resamples have the same value"
+    UNDEFINED = "undefined on many resamples"
+
+
 class Flaw(StrEnum):
     """Why a detector is never first by a metric, whatever its value: see `comparison.standings.find_flaws`."""
 

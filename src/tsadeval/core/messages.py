@@ -69,6 +69,17 @@ def label_notes(rows: Iterable[Row]) -> list[str]:
     return [f"threshold {rule}: {_CHOSEN.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
 
 
+def interval_notes(rows: Sequence[Row]) -> list[str]:
+    """Say which values have no interval, and why, and which intervals are too short where there are few events."""
+    lacking = grouped((row["no_interval"], row["metric"]) for row in rows if row.get("no_interval"))
+    short = [row["metric"] for row in rows if row.get("uncertain") and row["low"] is not None]
+    notes = [
+        f"no interval: {reason}{f' ({named(some)})' * (len(some) < len(rows))}" for reason, some in lacking.items()
+    ]
+    few = "with so few events, intervals held the true value of simulated series in less than 90 % of cases: "
+    return [*notes, few + named(short)] if short else notes
+
+
 def upside_down(rows: Iterable[Row]) -> str:
     """Name the metrics by which scores are far worse than random ones, as if they were low for anomalies."""
     values = grouped((row["metric"], row["value"]) for row in rows if row["metric"] in _TURNED)
@@ -213,6 +224,17 @@ def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[st
         f"never first{f' by {named(metrics)}' * (len(metrics) < len(flaws))}: {named(who)}"
         for metrics, who in together.items()
     ]
+
+
+def below_random(rows: Iterable[Row]) -> list[str]:
+    """Say which detectors are not significantly better than their scores in random order, by which metrics.
+
+    >>> below_random([{"metric": "f1", "detector": "flat", "different": False}])
+    ['not significantly better than random scores: flat (f1)']
+    """
+    found = grouped((row["detector"], row["metric"]) for row in rows if not row["different"])
+    who = [f"{name} ({', '.join(metrics)})" for name, metrics in found.items()]
+    return [f"not significantly better than random scores: {named(who)}"] if who else []
 
 
 def fewer_series(

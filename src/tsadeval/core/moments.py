@@ -105,10 +105,8 @@ class RunMoments:
     def rescaled(self, added: float = 0.0) -> tuple[Floats, Floats]:
         """Means and population variances of the runs once scores are scaled to [0, 1] by their extremes.
 
-        `added` makes the range larger than it is.
-
-        Min-max scaling is affine, so the moments of the raw scores suffice. Scores that are all equal carry
-        no information; they count as 0.5, which favours neither class.
+        `added` makes the range larger. Min-max scaling is affine, so the moments of the raw scores suffice. Scores that
+        are all equal carry no information; they count as 0.5, which favours neither class.
         """
         width = self.high - self.low + math.ldexp(added, -self.exponent)
         if width == 0:

@@ -6,18 +6,19 @@ time from its stamp to the next one, and a duration such as "30min" is compared 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cached_property
-from typing import Any, Literal, Self
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.durations import SECOND, fits, read_duration, timedelta_size, unit_size
+from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
 from tsadeval.core.names import printable
+from tsadeval.core.zones import HOUR, Readings, find_zone, in_order, refuse_missing_hour
 from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
@@ -45,7 +46,8 @@ class Times:
     kind: Kind
     given: NDArray[Any]
     unit: int = SECOND
-    zone: str = ""  # name of the time zone, where the stamps came with one
+    zone: str = ""  # name of the time zone in which moments are shown, where the stamps came with one
+    tz: tzinfo | None = None  # of naive times that are laid beside these stamps
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -94,7 +96,7 @@ class Times:
 
     def at_points(self, mask: NDArray[np.bool_] | slice) -> "Times":
         """Return the stamps of some of the points."""
-        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
+        return replace(self, stamps=self.stamps[mask], given=self.given[mask])
 
     def moment(self, stamp: int) -> Any:
         """Return a time as the caller writes it: a datetime64, a datetime in the time zone of the stamps, or a number.
@@ -114,11 +116,9 @@ class Times:
 
     @cached_property
     def _place(self) -> tzinfo:
-        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # looks for files when it is imported
-
         try:
-            return ZoneInfo(self.zone) if self.zone else UTC
-        except (ZoneInfoNotFoundError, ValueError):  # an offset ("UTC+02:00"), or no data of zones
+            return find_zone(self.zone or "UTC")
+        except InvalidInputError:  # no data of zones
             return UTC
 
     def at(self, position: int) -> Any:
@@ -141,7 +141,7 @@ def longest(step: int) -> int:
     return min(LONGEST * step, 2**63 - 1)
 
 
-def times(values: Any, *, unit: str = "s") -> Times:
+def times(values: Any, *, unit: str = "s", tz: Any = None) -> Times:
     """Time stamps of the points of a series, checked: increasing and all different.
 
     Wherever `times=` is asked for, dates and numbers of seconds can be given as they are. This function is for
@@ -154,6 +154,9 @@ def times(values: Any, *, unit: str = "s") -> Times:
         or numbers. Stamps may be irregular.
     unit : str, default="s"
         Unit of numbers: "ns", "us", "ms", "s", "min", "h", "day" or "week".
+    tz : str or tzinfo, optional
+        The time zone of dates without one, such as "Europe/Berlin", here and in all that is laid beside these stamps
+        (incidents, ignored spans). The hour that comes twice where clocks go back is told by the order of the stamps.
 
     Notes
     -----
@@ -179,17 +182,23 @@ def times(values: Any, *, unit: str = "s") -> Times:
         ...
     tsadeval.errors.InvalidInputError: times must increase, but row 2 (2026-01-01T00:05:00) repeats row 1; drop one
     """
-    return read_times(values, unit=unit)
+    return read_times(values, unit=unit, tz=tz)
 
 
-def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str = "times") -> Times:
-    """Check the stamps of `n` points (of any number where None)."""
+def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str = "times", tz: Any = None) -> Times:
+    """Check the stamps of `n` points (of any number where None); `tz` is the zone of those that have none."""
     if isinstance(values, Times):
         found = values
     else:
-        size = unit_size(unit)
-        stamps, kind, given = _stamps(values, size, name)
-        found = Times(stamps, kind, given, size, zone_of(type_of(values)))
+        size, zone = unit_size(unit), None if tz is None else find_zone(tz)
+        stamps, naive, given = _stamps(values, size, name, mixed=zone is not None)
+        kind, shown = naive.kind, zone_of(type_of(values))
+        if zone is not None and naive.rows.any():
+            stamps[naive.rows] = in_order(stamps[naive.rows], zone, name, partial(_places, name))
+            kind, shown = "dates with a time zone", str(zone)
+        elif kind == "dates with a time zone" and not shown:
+            shown = _common_offset(given) or ("" if zone is None else str(zone))
+        found = Times(stamps, kind, given, size, shown, zone)
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
     if n is not None and len(found) != n:
@@ -199,6 +208,19 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     if found is not values:
         _check_order(found, name)
     return found
+
+
+def _common_offset(given: NDArray[Any]) -> str:
+    """Return the zone or offset that the first and the last of some texts or datetimes share; "" for none."""
+    ends = {_offset_of(value) for value in (given[:1].tolist() + given[-1:].tolist())}
+    return ends.pop() if len(ends) == 1 else ""
+
+
+def _offset_of(value: Any) -> str:
+    if isinstance(value, str):
+        offset = _OFFSET.search(value)
+        return offset[0] if offset else "UTC"
+    return str(getattr(value, "tzinfo", "") or "")
 
 
 def type_of(values: Any) -> Any:
@@ -220,6 +242,16 @@ def _check_order(found: Times, name: str) -> None:
     if later.all():
         return
     row = int(np.argmin(later)) + 1
+    steps = np.diff(found.stamps)
+    back, step = steps[~later], int(np.median(steps[later])) if later.any() else 0
+    at_night = found.stamps[1:][~later] % UNITS["d"] < 4 * HOUR
+    back_by_hour = (np.abs(HOUR + back - step) <= step) & (back <= 0) & at_night
+    if found.kind == "dates" and back_by_hour.all() and len(back) <= max(1, len(steps) // 100):
+        how = hint("give tz=, such as tz='Europe/Berlin'", "give --tz, such as --tz Europe/Berlin")
+        raise InvalidInputError(
+            f"{name}: clocks went back at {_place(name, row)} ({found.text(int(found.stamps[row]))}): {how}, or write "
+            "offsets"
+        )
     stamp, before = int(found.stamps[row]), int(found.stamps[row - 1])
     if stamp == before:
         problem = f"repeats {_place(name, row - 1)}; drop one"
@@ -242,28 +274,65 @@ class Named(str):
         return found
 
 
+def _places(name: str, rows: Any) -> str:
+    """Name the first three of some places, and how many there are."""
+    shown = ", ".join(_place(name, int(row)) for row in rows[:3])
+    return shown + f" and {len(rows) - 3} more" * (len(rows) > 3)
+
+
 def _place(name: str, row: int) -> str:
     """Where a time is, for messages."""
     lines = getattr(name, "lines", None)
     return f"row {row}" if lines is None else f"line {lines[row]}"
 
 
-def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
-    """Read times in any order as nanoseconds on the scale of some stamps; `name` is for messages."""
-    stamps, kind, _ = _stamps(values, like.unit, name)
+def read_moments(values: Sequence[Any], like: Times, name: str, *, second: bool = False) -> Index:
+    """Read times in any order as nanoseconds on the scale of some stamps; `name` is for messages.
+
+    Of the hour that comes twice where clocks go back the first one is taken, or the `second`.
+    """
+    stamps, naive, _ = _stamps(values, like.unit, name, mixed=like.tz is not None)
+    kind = naive.kind
+    if like.tz is not None and like.kind == "dates with a time zone" and naive.rows.any():
+        found = Readings.of(stamps[naive.rows], like.tz)
+        refuse_missing_hour(found, like.tz, name, partial(_places, name))
+        stamps[naive.rows] = found.second if second else found.first
+        kind = like.kind
     if len(stamps) and kind != like.kind:
-        hint = ""
-        if kind == "dates" and like.kind == "dates with a time zone":
-            hint = ", e.g. with an offset as 2026-01-31 13:05+01:00"
-            hint += f', in pandas pd.to_datetime(...).tz_localize("{like.zone}")' if like.zone else ""
-        elif "numbers" not in (kind, like.kind):
-            hint = ", e.g. both in UTC without a time zone"
-        raise InvalidInputError(f"{name} are {kind}, but times are {like.kind}: give both in the same form{hint}")
+        also = hint(" or give tz=, the zone of those without", " or give --tz, the zone of those without")
+        also = "" if "numbers" in (kind, like.kind) else f", as 2026-01-31 13:05+01:00,{also}"
+        raise InvalidInputError(f"{name} are {kind}, but times are {like.kind}: give both in the same form{also}")
     return stamps
 
 
-def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any]]:
-    """Nanoseconds, what kind of stamps they are, and the array as given."""
+class _Naive(NamedTuple):
+    """What kind of stamps there are, and which of them are dates without a time zone."""
+
+    kind: Kind
+    rows: NDArray[np.bool_]
+
+
+def _stamps(values: Any, unit: int, name: str, *, mixed: bool = False) -> tuple[Index, _Naive, NDArray[Any]]:
+    """Nanoseconds, what kind of stamps they are, and the array as given; `mixed`, some may have a zone and some not."""
+    array = _array_of(values, name)
+    if array.dtype.kind in "OUT" and array.size:
+        stamps, naive = _of_objects(array.tolist(), name, mixed=mixed)
+        return stamps, naive, array
+    kind: Kind = "numbers"
+    if array.dtype.kind in "mM":
+        stamps = _of_dates(array, name)
+        if array.dtype.kind == "M":
+            kind = "dates with a time zone" if zone_of(type_of(values)) else "dates"
+    elif array.size == 0:
+        stamps, kind = np.zeros(0, np.int64), "dates"
+    elif array.dtype.kind in "iuf":
+        stamps = _of_numbers(array, unit, name)
+    else:
+        raise InvalidInputError(f"{name} must be dates or numbers, but has dtype {array.dtype}")
+    return stamps, _Naive(kind, np.full(len(array), kind == "dates")), array
+
+
+def _array_of(values: Any, name: str) -> NDArray[Any]:
     dtype = type_of(values)
     try:
         # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
@@ -275,17 +344,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
         raise InvalidInputError(
             f"{name} must be one-dimensional, one time stamp per point, but has shape {array.shape}"
         )
-    if array.dtype.kind == "M":
-        return _of_dates(array, name), "dates with a time zone" if zone_of(dtype) else "dates", array
-    if array.dtype.kind == "m":
-        return _of_dates(array, name), "numbers", array
-    if array.dtype.kind in "iuf":
-        return _of_numbers(array, unit, name), "numbers", array
-    if array.dtype.kind in "OUT" and array.size:
-        return *_of_objects(array.tolist(), name), array
-    if array.size == 0:
-        return np.zeros(0, np.int64), "dates", array
-    raise InvalidInputError(f"{name} must be dates or numbers, but has dtype {array.dtype}")
+    return array
 
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
@@ -329,7 +388,7 @@ def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
     return np.asarray(whole.astype(np.int64) * unit + np.rint((array - whole) * unit).astype(np.int64))
 
 
-def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
+def _of_objects(values: list[Any], name: str, *, mixed: bool) -> tuple[Index, _Naive]:
     """ISO 8601 texts, datetimes, dates, pandas' Timestamps, numbers: all of one kind."""
     found: list[tuple[int, Kind]] = []
     for row, value in enumerate(values):
@@ -340,14 +399,18 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
                 f"{name}: {_place(name, row)} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
                 f"{how}"
             )
-        if found and moment[1] != found[0][1]:
-            raise InvalidInputError(
-                f"{name}: {_place(name, row)} ({value!r}) and {_place(name, 0)} ({values[0]!r}) are not of the same "
-                "kind"
-            )
         found.append(moment)
+    kinds = {kind: row for row, (_, kind) in reversed(list(enumerate(found)))}
+    if len(kinds) > 1 and not (mixed and "numbers" not in kinds):
+        row, first = (sorted(kinds.values()))[1], values[0]
+        how = hint(": give tz=, the zone of those without", ": give --tz, the zone of those without")
+        raise InvalidInputError(
+            f"{name}: {_place(name, row)} ({values[row]!r}) and {_place(name, 0)} ({first!r}) are not of the same kind"
+            + how * ("numbers" not in kinds)
+        )
     _refuse_far([not -(2**63) < stamp < 2**63 for stamp, _ in found], values, name)
-    return np.array([stamp for stamp, _ in found], np.int64), found[0][1]
+    kind = "dates with a time zone" if len(kinds) > 1 else found[0][1]
+    return np.array([stamp for stamp, _ in found], np.int64), _Naive(kind, np.array([k == "dates" for _, k in found]))
 
 
 def _moment(value: Any) -> tuple[int, Kind] | None:

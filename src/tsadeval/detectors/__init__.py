@@ -1,6 +1,6 @@
 """Detectors with the interface of scikit-learn: `fit(X_train)`, then `score(X_test)`, one finite score per point.
 
-Each file beside this one holds a detector and registers its record when imported; adding one edits nothing here.
+The files beside this one hold the detectors and register their records when imported; adding one edits nothing here.
 Importing this package loads neither scikit-learn nor torch: they come with the first detector.
 
 >>> import tsadeval as te

@@ -214,8 +214,8 @@ class DeepDetector(Detector):
 
     @property
     def scoring_stride(self) -> int:
-        """Points from one scored window to the next."""
-        return 1
+        """Points from one scored window to the next: `coverage` windows lie over each point, else all there are."""
+        return max(1, self.window // getattr(self, "coverage", self.window))
 
     def _fit(self, series: Floats) -> None:
         require("torch", extra="torch")

@@ -18,11 +18,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
 def family_of(estimator: Any) -> str | None:
-    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
-
-    >>> family_of(3) is None
-    True
-    """
+    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None."""
     final = _final(estimator)
     if isinstance(estimator, type) or _is_upside_down(final):
         return None

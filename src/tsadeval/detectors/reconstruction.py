@@ -272,11 +272,6 @@ class AnomalyTransformer(DecayingDetector):
         reconstruction, associations = module(batch)
         return anomaly_score(batch, reconstruction, associations, self.temperature)
 
-    @property
-    def scoring_stride(self) -> int:
-        """So that `coverage` windows lie over each point."""
-        return max(1, self.window // self.coverage)
-
 
 @detector(
     name="timesnet",
@@ -352,8 +347,3 @@ class TimesNet(DecayingDetector):
         """Return the squared errors of every point of the windows, mean over the columns."""
         error: Tensor = (batch - module(batch)).square().mean(dim=2)
         return error
-
-    @property
-    def scoring_stride(self) -> int:
-        """So that `coverage` windows lie over each point."""
-        return max(1, self.window // self.coverage)

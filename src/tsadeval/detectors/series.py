@@ -15,11 +15,7 @@ from tsadeval.errors import InvalidInputError
 
 
 def as_series(X: Any, least: int = 1) -> Floats:
-    """Check a series of at least `least` points, (n,) or (n, columns), and give it as a contiguous (n, columns).
-
-    >>> as_series([1, 2, 4]).shape
-    (3, 1)
-    """
+    """Check a series of at least `least` points, (n,) or (n, columns), and give it as a contiguous (n, columns)."""
     if hasattr(X, "toarray"):
         raise InvalidInputError("X is sparse, which no detector takes: pass X.toarray()")
     array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
@@ -119,13 +115,7 @@ BATCH_VALUES = 2**22
 
 
 def windows(series: Floats, window: int) -> Floats:
-    """All windows of a series (n, columns): a view of shape (n - window + 1, window, columns).
-
-    >>> windows(np.arange(4.0)[:, None], 2)[..., 0]
-    array([[0., 1.],
-           [1., 2.],
-           [2., 3.]])
-    """
+    """All windows of a series (n, columns): a view of shape (n - window + 1, window, columns)."""
     return sliding_window_view(series, window, axis=0).transpose(0, 2, 1)
 
 

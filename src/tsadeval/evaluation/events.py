@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from tsadeval.core.durations import UNITS as SIZES
 from tsadeval.core.facts import counts_of, events_after_gaps, points_of
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.messages import count_notes
@@ -13,10 +14,11 @@ from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
-from tsadeval.incidents.reader import SEVERITIES, Asked
+from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
 from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
@@ -24,6 +26,7 @@ from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.joint import of_one_detector
+from tsadeval.thresholds.pages import by_kind, prices_of
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -71,6 +74,25 @@ class EventTable(Result):
         """
         return detected_by(self.rows, column)
 
+    def by_kind(self, column: str = "kind", *, cost: AnyMetric = "expected_cost") -> Result:
+        """Recall, delay (in minutes, or points) and cost of the events by a column of the incidents.
+
+        Examples
+        --------
+        >>> import tsadeval as te
+        >>> incidents = {"start": [60, 300, 480], "stop": [180, 360, 540], "kind": ["disk", "net", "disk"]}
+        >>> times = range(0, 600, 60)
+        >>> y_true, y_pred = te.labels(incidents, times), [0, 0, 1, 0, 0, 1, 0, 0, 0, 0]
+        >>> te.events(y_true, y_pred=y_pred, times=times, incidents=incidents).by_kind()
+        kind  events  detected  recall  median     p90    cost
+        ----  ------  --------  ------  ------  ------  ------
+        disk       2         1  0.5000  1.0000  1.0000  1.0000
+        net        1         1  1.0000  0.0000  0.0000  0.0000
+        """
+        size = 1.0 if self.unit == "points" else SIZES[self.unit] / SIZES["min"]
+        rows = [{**row, "delay": row["delay"] and row["delay"] * size} for row in self.rows]
+        return by_kind(rows, column, prices_of(cost))
+
     def _grid(self) -> Grid:
         head = list(self.rows[0] if self.rows else EVENT_COLUMNS)
         return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
@@ -104,7 +126,7 @@ def summed_up(tables: Sequence[EventTable]) -> list[str]:
     if delays:
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in _statistics(np.array(delays)).items())
         lines.append(f"delays in {tables[0].unit}: {numbers}")
-    for column in dict.fromkeys(name for row in rows for name in row if name.lower() in SEVERITIES):
+    for column in dict.fromkeys(name for row in rows for name in row if name.lower() in SEVERITIES | KINDS):
         parts = (f"{value} {found} of {events}" for value, (found, events) in detected_by(rows, column).items())
         lines.append(f"detected by {column}: {', '.join(parts)}")
     return lines

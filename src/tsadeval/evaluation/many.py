@@ -21,6 +21,7 @@ from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.core.setting import Setting
 from tsadeval.errors import InvalidInputError
+from tsadeval.evaluation.baseline import random_values
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.evaluation.skill import skill_of
@@ -258,16 +259,16 @@ Rules = Rule | Mapping[str, Rule]  # one for all detectors, or one for each
 
 
 def rows_of(
-    scores: Scores, metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, *, skill: bool = False
+    scores: Scores, metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, *, skill: bool = False, draws: int = 0
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Every scoring with a row for each metric, in order: in threads, or on the workers of a cluster.
 
     What is left out has no rows. Nothing is kept of what metrics computed of a scoring. With `skill`, rows say how far
-    the scores are above chance.
+    the scores are above chance; with `draws`, what as many shuffles of the scores get on average.
     """
     read = scores.read()
     if elsewhere():
-        yield from _on_workers(read, metrics, rule, n_jobs, skill)
+        yield from _on_workers(read, metrics, rule, n_jobs, skill, draws)
         return
     first = list(islice(read, 1))
     short = any(isinstance(one, Scored) and one.scoring.n < _LONG for one in first)
@@ -275,7 +276,7 @@ def rows_of(
         n_jobs = 1
     items = chain(iter(first), read)
     del first  # an iterator that has ended lets its list go, so nothing keeps what was read
-    yield from in_order(lambda one: (_lean(one), _rows(one, metrics, rule, skill)), items, n_jobs)
+    yield from in_order(lambda one: (_lean(one), _rows(one, metrics, rule, skill, draws)), items, n_jobs)
 
 
 _LONG = 10_000  # points of a series, from which on threads save more than they cost
@@ -286,16 +287,24 @@ def _lean(one: Scored | LeftOut) -> Scored | LeftOut:
     return one if isinstance(one, LeftOut) else replace(one, scoring=replace(one.scoring))
 
 
-def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rules, skill: bool) -> list[Row]:
+def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rules, skill: bool, draws: int) -> list[Row]:
     if isinstance(one, LeftOut):
         return []
     facts = skill_of(one.scoring) if skill else {}
     own = rule[one.detector] if isinstance(rule, Mapping) else rule
-    return [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, own)]
+    rows = [{**row, **facts} for row in rows_of_scoring(one.scoring, metrics, own)]
+    for row, chance in zip(rows, random_values(metrics, one.scoring, own, draws, 0) if draws else (), strict=False):
+        row["random"], row["random_error"] = chance
+    return rows
 
 
 def _on_workers(
-    read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rules, n_jobs: int | None, skill: bool
+    read: Iterator[Scored | LeftOut],
+    metrics: Sequence[Metric],
+    rule: Rules,
+    n_jobs: int | None,
+    skill: bool,
+    draws: int,
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """Return the same from the workers of a cluster: labels and scores travel there, rows back."""
     waiting: deque[Scored | LeftOut] = deque()
@@ -303,7 +312,7 @@ def _on_workers(
     def sent() -> Iterator[tuple[Any, ...]]:
         for one in read:
             waiting.append(one)
-            yield one, metrics, rule, skill
+            yield one, metrics, rule, skill, draws
 
     for found in mapped(_rows, sent(), n_jobs, ordered=True):
         yield waiting.popleft(), found

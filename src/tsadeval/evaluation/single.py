@@ -5,16 +5,26 @@ from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.messages import IS_TURNED, count_notes, label_notes, upside_down, warn_of_alarms, warn_of_undefined
+from tsadeval.core.messages import (
+    IS_TURNED,
+    count_notes,
+    interval_notes,
+    label_notes,
+    upside_down,
+    warn_of_alarms,
+    warn_of_undefined,
+)
 from tsadeval.core.metric import Metric, Rule, row_of
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import warn
-from tsadeval.evaluation.baseline import perfect_values, random_values
+from tsadeval.evaluation.baseline import interval_rows, perfect_values, random_values, uncertain
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
+
+TWO = Number(2, integer=True)
 
 
 class Evaluation(MappingResult):
@@ -52,6 +62,7 @@ class Evaluation(MappingResult):
         if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
         turned = upside_down(self.rows)
+        notes += interval_notes(self.rows)
         return [*notes, *([f"{turned}: {IS_TURNED}"] if turned else []), *self.about]
 
 
@@ -78,6 +89,22 @@ def add_baselines(
         row |= {"random": random, "random_error": error, "perfect": perfect}
 
 
+def add_intervals(
+    rows: list[Row],
+    scoring: Scoring,
+    metrics: Sequence[Metric],
+    rule: Rule,
+    level: float,
+    draws: int = 200,
+    random_state: int = 0,
+) -> None:
+    """Add to the row of each metric the interval of its value, and why there is none."""
+    values = [row["value"] for row in rows]
+    found = interval_rows(values, metrics, scoring, rule, level, draws, random_state)
+    for row, interval in zip(rows, found, strict=True):
+        row |= {**interval, "interval": level, "uncertain": uncertain(row["metric"], len(scoring.events))}
+
+
 def evaluate(
     y_true: Any,
     y_score: Any = None,
@@ -92,6 +119,8 @@ def evaluate(
     values: Any = None,
     baseline: bool = False,
     draws: int = 20,
+    interval: float | None = None,
+    resamples: int = 200,
     random_state: int = 0,
 ) -> Evaluation:
     """Compute many metrics of one scoring.
@@ -141,8 +170,15 @@ def evaluate(
         Add what an uninformative detector would get, `random`: the same scores, shuffled, under the same rule. A
         formula where there is one, else the mean over seeded draws, with its standard error `random_error`. And what a
         perfect detector gets, `perfect`: the labels as scores.
-    draws, random_state : int
-        Number of shuffles and their seed, for the baselines without a formula.
+    draws : int
+        Number of shuffles, for the baselines without a formula.
+    interval : float, optional
+        Level of intervals of the values, such as 0.95: columns `low` and `high`. The events of the series, each with
+        its surroundings (up to the middle between two events), are drawn with replacement, and the metric, with its
+        rule, is computed on each such series. None with fewer than 5 events, where all resamples have the same value,
+        and where the metric is undefined on many (column `no_interval`).
+    resamples, random_state : int
+        Number of such series, and the seed of them and of shuffles.
 
     Returns
     -------
@@ -156,13 +192,16 @@ def evaluate(
     >>> round(result["cce"], 4)
     0.7468
     """
-    check_parameters("evaluate", {"draws": Number(2, integer=True)}, {"draws": draws})
+    checks = {"draws": TWO, "resamples": TWO, "interval": Number(0, 1, open_low=True, none=True)}
+    check_parameters("evaluate", checks, {"draws": draws, "resamples": resamples, "interval": interval})
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
     rows = [row_of(metric, metric.run(scoring, rule), scoring) for metric in chosen]
     if baseline:
         add_baselines(rows, scoring, chosen, rule, draws, random_state)
+    if interval is not None:
+        add_intervals(rows, scoring, chosen, rule, interval, resamples, random_state)
     warn_of_undefined(rows)
     warn_of_alarms({"": odd_alarms(rows, scoring.n)})
     return Evaluation(rows, points=points_of(scoring))

@@ -9,7 +9,7 @@ from tsadeval.core.events import inside_any
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.times import Times, read_moments, read_times
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InputWarning, InvalidInputError, warn
 from tsadeval.incidents.placement import CHECKS, Closed, Fitting, Labels, lay
 from tsadeval.incidents.reader import Asked
 
@@ -32,6 +32,7 @@ def labels(
     overlap: Literal["error", "merge"] = "error",
     outside: Literal["error", "clip"] = "error",
     between: Literal["error", "next", "near", "drop"] = "error",
+    tz: Any = None,
 ) -> Labels:
     """Make 0/1 labels of points from incidents (or alarms) that are intervals of time.
 
@@ -40,7 +41,7 @@ def labels(
     incidents : list of (start, stop), DataFrame, mapping or path
         Pairs of dates or numbers; a pandas, polars or Arrow table, or a file of any format that scores can have (csv,
         parquet; see `read_table`), with columns start and stop (or start and end); the windows of the Numenta
-        benchmark, as a json file or as the mapping in it.
+        benchmark, as a json file or as the mapping in it. An empty end means still open: until the data ends.
     times : array-like of shape (n,)
         Time stamps of the points, as for `te.times`.
     closed : {"left", "right", "both", "neither"}, default=None
@@ -48,7 +49,8 @@ def labels(
         the Numenta benchmark are "both", as that benchmark defines them.
     key : str, default=None
         Which series of a windows file or of a table; not needed where these have one series only. A table whose columns
-        show several (such as "server" with several values) is refused without it.
+        show several (such as "server" with several values) is refused without it. Incidents without a series, or of
+        "*", belong to all; a series without any has labels of 0, with a warning.
     by : str, default=None
         The column of a table that has the key, where it is not found by its name; () where all incidents belong to
         these time stamps, whatever other columns say.
@@ -63,6 +65,8 @@ def labels(
     between : {"error", "next", "near", "drop"}, default="error"
         What to do with incidents without any time stamp inside: label the next point, label it if it comes within a
         median step after the incident and else drop them (they lie in a gap of the data), drop them, or refuse.
+    tz : str or tzinfo, optional
+        The time zone of incidents and stamps without one, as for `te.times`.
 
     Returns
     -------
@@ -84,8 +88,11 @@ def labels(
         ...
     tsadeval.errors.InvalidInputError: incidents: row 1 [90, 70) stops before it starts
     """
-    fitting = Fitting(overlap, outside, between)
-    return lay(incidents, times, fitting, closed=closed, asked=Asked(key, columns, by)).labels
+    fitting, times = Fitting(overlap, outside, between), read_times(times, tz=tz)
+    laid = lay(incidents, times, fitting, closed=closed, asked=Asked(key, columns, by))
+    if laid.open:
+        warn(f"incidents without an end are still open ({laid.open}): they last until the data ends", InputWarning)
+    return laid.labels
 
 
 def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:

@@ -1,7 +1,7 @@
 """Placement of intervals on the time stamps of points, and handling of those that do not fit."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from tsadeval.core.events import Index, inside_any
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.times import Named, Times, read_moments, read_times
+from tsadeval.core.zones import doubled
 from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
+from tsadeval.tables.columns import NULLS, is_missing
 
 Closed = Literal["left", "right", "both", "neither"]
 Labels = NDArray[np.uint8]
@@ -63,6 +65,7 @@ class Laid:
     moved: int
     dropped: int
     joined: int
+    open: int  # of the rows, without an end: they last until the data ends
     late: Index  # how long before their first point those begin that do so more than a step before it
 
 
@@ -75,11 +78,17 @@ def lay(
     if closed is None:
         closed = "both" if table.windows else "left"
     check_parameters("labels", CHECKS, {**fitting._asdict(), "closed": closed})
-    starts, stops = (
-        read_moments(given, index, Named.of(f"{table.name}, {column}", table.lines))
-        for given, column in zip((table.starts, table.stops), table.columns, strict=True)
-    )
-    return _Intervals(starts, stops, index, closed, table).laid(fitting)
+    names = [Named.of(f"{table.name}, {column}", table.lines) for column in table.columns]
+    still = np.array([is_missing(stop) or stop in NULLS for stop in table.stops], np.bool_)
+    ends = [start if lasts else stop for start, stop, lasts in zip(table.starts, table.stops, still, strict=True)]
+    given = list(zip((table.starts, ends), names, strict=True))
+    starts, stops = (read_moments(moments, index, name) for moments, name in given)
+    intervals = _Intervals(starts, stops, still, index, closed, table)
+    if index.tz is not None:
+        later = [read_moments(moments, index, name, second=True) for moments, name in given]
+        intervals = intervals.after_clocks_went_back(*later)
+    end = int(index.edges[-1])
+    return intervals._replace(stops=np.where(still, np.maximum(end, starts + 1), intervals.stops)).laid(fitting)
 
 
 class _Intervals(NamedTuple):
@@ -87,9 +96,20 @@ class _Intervals(NamedTuple):
 
     starts: Index
     stops: Index
+    open: NDArray[np.bool_]
     times: Times
     closed: Closed
     table: IncidentTable
+
+    def after_clocks_went_back(self, starts: Index, stops: Index) -> Self:
+        """Take other readings of times that come twice where only these are in order; refuse what stays in doubt."""
+        across = (starts != self.starts) & (stops != self.stops) & (self.stops <= self.starts) & ~self.open
+        pairs = ((self.starts, starts), (self.stops, stops))
+        unclear = [np.not_equal(*(np.searchsorted(self.times.stamps, one) for one in pair)) for pair in pairs]
+        rows = np.flatnonzero((unclear[0] | (unclear[1] & ~self.open)) & ~across)
+        if len(rows):
+            raise doubled(self.table.name, self.table.places(rows.tolist()), self.times.tz)
+        return self._replace(stops=np.where(across, stops, self.stops))
 
     def text(self, row: int) -> str:
         left, right = _BRACKETS[self.closed]
@@ -97,10 +117,10 @@ class _Intervals(NamedTuple):
         return f"{self.table.place(row)} {left}{ends}{right}"
 
     def refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
-        if bad.any():
-            others = int(bad.sum()) - 1
-            also = f" (and {others} more)" if others else ""
-            raise InvalidInputError(f"{self.table.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
+        rows = np.flatnonzero(bad)
+        if len(rows):
+            also = f" and {len(rows) - 3} more" * (len(rows) > 3)
+            raise InvalidInputError(f"{self.table.name}: {', '.join(map(self.text, rows[:3]))}{also} {problem}")
 
     def laid(self, fitting: Fitting) -> Laid:
         """Find the points of each interval that has some, and the labels of all points."""
@@ -149,6 +169,7 @@ class _Intervals(NamedTuple):
             moved=int(moved.sum()),
             dropped=int((lost & ~moved).sum()),
             joined=len(rows) - events,
+            open=int(np.count_nonzero(self.open[rows])),
             late=waited[waited > index.step],
         )
 

@@ -11,7 +11,7 @@ from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, is_number, printable
 from tsadeval.core.times import type_of
 from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, hint, warn
-from tsadeval.tables.columns import python_values
+from tsadeval.tables.columns import NULLS, is_missing, python_values
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, size_limit, user_path
 from tsadeval.tables.table import line_of, moments_of
@@ -34,6 +34,10 @@ class IncidentTable(NamedTuple):
     def place(self, row: int) -> str:
         """Where an incident is, for messages."""
         return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+
+    def places(self, rows: Sequence[int]) -> str:
+        """Where the first three of some incidents are, and how many more there are."""
+        return ", ".join(map(self.place, rows[:3])) + f" and {len(rows) - 3} more" * (len(rows) > 3)
 
     def at_rows(self, rows: Sequence[int]) -> Self:
         """Return some of the incidents."""
@@ -154,7 +158,7 @@ def _numbers(cells: list[Any]) -> list[Any]:
     if all(isinstance(cell, str) for cell in cells):
         for kind in (int, float):
             with suppress(ValueError):
-                return [kind(cell) for cell in cells]
+                return [kind(cell) if cell.strip() else None for cell in cells]
     return cells
 
 
@@ -170,12 +174,29 @@ _OWNERS = _words(
 )
 # Columns of these names describe an incident, whatever the number of their values.
 SEVERITIES = _words("severity priority impact level urgency criticality")
-_ATTRIBUTES = SEVERITIES | _words(
-    "id ticket incident incident_id number label kind type category class status state description summary title name "
-    "comment comments note notes text message cause root_cause reason owner team assignee reporter author source url "
-    "link tags tag resolution duration detected_by"
+KINDS = _words("kind type category")
+_ATTRIBUTES = (
+    SEVERITIES
+    | KINDS
+    | _words(
+        "id ticket incident incident_id number label class status state description summary title "
+        "name comment comments note notes text message cause root_cause reason owner team assignee reporter author "
+        "source url link tags tag resolution duration detected_by"
+    )
 )
 _SHOWN = 3
+
+
+def _word(column: str) -> str:
+    return column.strip().lower().replace(" ", "_")
+
+
+FOR_ALL = ""  # the owner of incidents of all series
+
+
+def owner_text(value: Any) -> str:
+    """Return the name of the series that an incident belongs to; none, or "*", is all of them."""
+    return FOR_ALL if is_missing(value) or str(value).strip() in {*NULLS, "*"} else str(value).strip()
 
 
 def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -185,8 +206,8 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
     """
     certain, doubtful = [], []
     for column, given in table.items():
-        word = column.strip().lower().replace(" ", "_")
-        values = _texts(given)
+        word = _word(column)
+        values = [text for text in _texts(given) if text != "*"]
         different = len(set(values))
         if column in ends or word in _ATTRIBUTES or different < 2:
             continue
@@ -236,14 +257,17 @@ def _of_series(incidents: IncidentTable, asked: Asked) -> IncidentTable:
     key = str(asked.key)  # series may have numbers
     tried = [*certain, *doubtful] or list(incidents.others)
     for column in tried:
-        found = [row for row, value in enumerate(table[column]) if str(value).strip() == key]
-        if found:
-            return incidents.at_rows(found)
+        texts = list(map(owner_text, table[column]))
+        if key in texts:
+            return incidents.at_rows([row for row, text in enumerate(texts) if text in (key, FOR_ALL)])
     known = list(dict.fromkeys(value for column in tried for value in _texts(table[column])))
-    raise UnknownNameError(
-        f"{name} has no incidents of {printable(key)!r}: {did_you_mean(key, known)} (a series without any has labels "
-        "of 0: pass [])"
-    )
+    owners = [column for column in table if column == by or _word(column) in _OWNERS]
+    if not owners:
+        raise UnknownNameError(f"{name} has no incidents of {printable(key)!r}: {did_you_mean(key, known)}")
+    what = f"{name} has no incidents of {printable(key)!r} alone, so its labels are 0 but for those of all series"
+    warn(f"{what}: {did_you_mean(key, known)}", InputWarning)
+    rows = [row for row, value in enumerate(table[owners[0]]) if owner_text(value) == FOR_ALL]
+    return incidents.at_rows(rows)
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

@@ -154,11 +154,10 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     >>> round(te.metrics.nab_score(y_true, [0, 1, 0, 0, 0, 1, 0, 0, 0, 0]), 4)
     87.4896
     """
-    reward, _, miss = PROFILES[profile]
-    gained, windows = _gained(data, profile, probation)
-    if windows == 0:
+    found = _pooled([data], profile=profile, probation=probation)
+    if math.isnan(found):
         raise UndefinedError("every event lies in the probation")
-    return float(100 * gained / ((reward + miss) * windows))
+    return found
 
 
 @score_metric(

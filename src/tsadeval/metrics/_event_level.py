@@ -215,7 +215,10 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     label="False alarms",
     range=(0.0, math.inf),
     summary="Alarm runs that touch no event, per 1,000 points of the series.",
-    references=("Hundman et al., KDD 2018 (the false positives of its segment-wise precision)",),
+    references=(
+        "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018 "
+        "(the false positives of its segment-wise precision)",
+    ),
     checks={"per": Span(0, open_low=True), "early": Span(0, integer=True)},
     properties={"mirror"},
     direction="lower",

@@ -288,7 +288,10 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
 @prediction_metric(
     label="Reduced-F1",
     summary="F after point adjustment where an event counts for the logarithm of its length.",
-    references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    references=(
+        "Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection, arXiv 2509.01098, "
+        "2025",
+    ),
     checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},

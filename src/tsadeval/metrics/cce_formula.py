@@ -148,7 +148,10 @@ def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats
     label="CCE",
     range=(-1.0, 1.0),
     summary="Confidence times consistency of the scores in every event, at event level and globally.",
-    references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    references=(
+        "Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection, arXiv 2509.01098, "
+        "2025",
+    ),
     like=CCEOptions,
     checks=CCE_CHECKS,
     properties={"affine", "mirror", "symmetric"},

@@ -65,13 +65,7 @@ def latency(result: SuiteResult, ax: Axes | None = None, *, task: str = "AccQ") 
 
 
 @styled
-def latency_by(
-    result: SuiteResult,
-    ax: Axes | None = None,
-    *,
-    by: By = "task",
-    metric: AnyMetric = "cce",
-) -> Axes:
+def latency_by(result: SuiteResult, ax: Axes | None = None, *, by: By = "task", metric: AnyMetric = "cce") -> Axes:
     """Milliseconds of one metric's call by task, by length of the series, or by number of events.
 
     By length, dots are medians, bars reach from 5 % to 95 %, and the broken line is proportional to the length. By

@@ -38,11 +38,7 @@ _INDICATOR: dict[str, Check] = {"indicator": OneOf(tuple(INDICATORS))}
 
 @style.styled
 def quality_by_noise(
-    result: SuiteResult | SuiteTable,
-    ax: Axes | None = None,
-    *,
-    task: str = AVERAGE,
-    indicator: Indicator = "spearman",
+    result: SuiteResult | SuiteTable, ax: Axes | None = None, *, task: str = AVERAGE, indicator: Indicator = "spearman"
 ) -> Axes:
     """Ranking quality against the noise sigma, a line for each metric, bars for the intervals over cases.
 

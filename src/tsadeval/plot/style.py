@@ -328,11 +328,7 @@ def options_note(names: Sequence[str]) -> str:
 
 
 def tints(names: Sequence[str]) -> dict[str, Look]:
-    """Choose the look of detectors, in the order in which they come: colours first, then dashes.
-
-    >>> [look.color for look in tints(["LOF", "PCA"]).values()]
-    ['#0072B2', '#D55E00']
-    """
+    """Choose the look of detectors, in the order in which they come: colours first, then dashes."""
     shown = zip(names, itertools.cycle(DETECTORS), itertools.cycle("osD^v<>PXdh"), strict=False)
     return {
         name: Look(name, color, marker, DASHES[i // len(DETECTORS) % len(DASHES)])

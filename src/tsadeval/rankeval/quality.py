@@ -14,7 +14,7 @@ import numpy as np
 
 from tsadeval.comparison import statistics
 from tsadeval.core.inputs import Floats
-from tsadeval.core.parameters import Check, OneOf, check_parameters
+from tsadeval.core.parameters import Check, OneOf
 
 Ties = Literal["average", "published"]
 Undefined = Literal["worst", "drop models", "drop rankings", "published"]
@@ -22,10 +22,7 @@ Undefined = Literal["worst", "drop models", "drop rankings", "published"]
 # Indicator: (short name, is more of it better?).
 INDICATORS = {"spearman": ("Sp", True), "kendall": ("Kd", True), "deviation": ("MD", False)}
 
-CHECKS: dict[str, Check] = {
-    "ties": OneOf(get_args(Ties)),
-    "undefined": OneOf(get_args(Undefined)),
-}
+CHECKS: dict[str, Check] = {"ties": OneOf(get_args(Ties)), "undefined": OneOf(get_args(Undefined))}
 
 # Values that differ by less than this share of the largest are one value: rounding errors order nothing.
 SAME = 1e-12
@@ -41,29 +38,15 @@ class Quality(NamedTuple):
 
 
 def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average", drop_models: bool = False) -> Quality:
-    """Compute the quality of many rankings of the same models.
+    """Compute the quality of many rankings of the same models: values by rankings and models, higher for better ones.
 
-    Parameters
-    ----------
-    values : array of shape (rankings, models)
-        What the metric says, higher for better models; minus infinity for a model that it has no value for, which is
-        then the worst. A ranking with a value that is NaN is NaN.
-    worth : array of shape (models,)
-        The truth: distinct numbers, higher for better models.
-    ties : "average" or "published"
-        How equal values are ranked.
-    drop_models : bool
-        Leave out models whose value is NaN, and rank the others.
+    A model without a value has minus infinity, and is then the worst; a ranking with a value that is NaN is NaN, or of
+    the other models (`drop_models`). `worth` has the truth: distinct numbers, higher for better models.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> found = ranking_quality(np.array([[0.1, 0.2, 0.3], [0.5, 0.5, 0.5]]), np.array([1.0, 2.0, 3.0]))
     >>> found.spearman.tolist(), found.ties.tolist()
     ([1.0, 0.0], [0.0, 1.0])
     """
-    check_parameters("ranking_quality", CHECKS, {"ties": ties})
-    values = np.atleast_2d(np.asarray(values, np.float64))
     if drop_models:
         return _of_those_left(values, worth, ties)
     truth = statistics.ranks(worth[None])

@@ -53,7 +53,8 @@ def _series(one: SeriesView, choice: Choices) -> Data:
     scored = one.detectors.get(choice.detector)
     if scored is None:
         return {"ends": _places(one.times, np.array([0]), np.array([one.labels.n]))[0], "incidents": [], "pages": []}
-    offset, own = offset_of(scored), judged(scored, choice.thresholds[choice.detector], **choice.options)
+    data = scored.scoring.above(choice.thresholds[choice.detector])
+    offset, own = offset_of(scored), judged(scored, data, **choice.options)
     events = scored.scoring.events
     spans = [_places(one.times, each.starts + offset, each.stops + offset) for each in (events, own.false_pages)]
     incidents = [

@@ -258,13 +258,13 @@ def _describe(metrics: Sequence[Metric]) -> list[Data]:
 
 
 def _clock(times: Times) -> tuple[Floats, Data]:
-    """Return the stamps to show, and how: in the time zone that they came with, or in UTC where it is an offset."""
+    """Return the stamps to show, and how: in the time zone or offset that they came with."""
     numbers = times.kind == "numbers" and abs(int(times.stamps[-1])) < EARLIEST * 1_000_000_000
     # Milliseconds are what browsers count in; numbers stay in the unit that they came in.
     unit = times.unit if numbers else 1_000_000
     return times.stamps / unit, {
         "kind": "numbers" if numbers else "dates",
-        "zone": (times.zone or "UTC") if times.kind == "dates with a time zone" else "",
+        "zone": (times.zone.removeprefix("UTC") or "UTC") if times.kind == "dates with a time zone" else "",
         "unit": unit / 1_000_000,
         "step": times.step / unit,
         "gap": longest(times.step) / unit,

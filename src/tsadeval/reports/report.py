@@ -188,9 +188,9 @@ def _lacking(compared: Comparison) -> list[str]:
     rows = [row for row in compared.rows if row["status"] == "undefined"]
     # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
     short = {row["detector"] for row in rows if row["reason"] not in OF_LABELS}
-    titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
+    labels = metric_labels(compared.metrics)
     called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
-    return fewer_series(called, list(labels.values()), titles, compared.missing, short)
+    return fewer_series(called, list(labels.values()), compared.titles, compared.missing, short)
 
 
 def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:

@@ -23,12 +23,14 @@ from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.placement import ANYHOW, INSIDE, Fitting, Labels, lay
 from tsadeval.incidents.reader import (
+    FOR_ALL,
     Asked,
     IncidentTable,
     doubt_owners,
     is_json,
     is_table,
     owner_columns,
+    owner_text,
     read_incidents,
     read_json,
     read_windows,
@@ -47,6 +49,7 @@ _UNFIT = {
     "moved": "{} without a time stamp {was} put on the next point",
     "dropped": "{} in a gap of the data {was} dropped",
     "joined": "{} {was} joined with others that they overlap or touch",
+    "open": "{} still open {was} taken to last until the data ends",
 }
 
 
@@ -85,14 +88,10 @@ class Spans:
         whole = read_incidents(self._path or source, Asked(by=(), name=name))
         if not shared:
             self._find_owners(whole, files)
-        owners = [[_text(value) for value in whole.others[name]] for name in self._columns]
-        for name, values in zip(self._columns, owners, strict=True):
-            if "" in values:
-                where = whole.place(values.index(""))
-                raise InvalidInputError(f"{self._where}: no value of {printable(name)!r} in {where}")
+        self._whole = whole
+        owners = [map(owner_text, whole.others[name]) for name in self._columns]
         keys: Iterable[tuple[str, ...]] = zip(*owners, strict=True) if owners else [()] * len(whole.starts)
-        rows = grouped((key, row) for row, key in enumerate(keys))
-        self._found = {key: whole.at_rows(own) for key, own in rows.items()}
+        self._found = grouped((key, row) for row, key in enumerate(keys))
 
     def _find_owners(self, whole: IncidentTable, files: Sequence[str]) -> None:
         """Find the columns that say to whom an interval belongs."""
@@ -100,7 +99,7 @@ class Spans:
         self._columns = [name for name in self._by if name in columns]
         if self._columns:
             return
-        values = {name: {_text(value) for value in found} for name, found in columns.items()}
+        values = {name: {owner_text(value) for value in found} for name, found in columns.items()}
         best = max(values, key=lambda name: len(values[name].intersection(files)), default="")
         if best and values[best].intersection(files):
             without = [printable(name) for name in files if name not in values[best]]
@@ -157,7 +156,7 @@ class Spans:
 
     def _unused(self) -> list[str]:
         """Say which intervals are of series that nobody has asked for."""
-        left = ["/".join(name) for name in self._found if name not in self._asked]
+        left = ["/".join(name) for name in self._found if FOR_ALL not in name and name not in self._asked]
         if not left:
             return []
         what = f"{self._where}: intervals of {named(list(map(printable, left)))} are not used"
@@ -183,7 +182,7 @@ class Spans:
 
     def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
         """Which points of a series are inside the intervals."""
-        return self._place(keys, file, times, INSIDE, ("away", "dropped")).view(np.bool_)
+        return self._place(keys, file, times, INSIDE, ("away", "dropped", "open")).view(np.bool_)
 
     def _place(
         self, keys: Mapping[str, str], file: str, times: Times, fitting: Fitting, counted: Sequence[str]
@@ -204,11 +203,8 @@ class Spans:
         if self._windows is not None:
             key = "/".join(keys[name] for name in self._by) or (file if file in self._windows else None)
             return read_windows(self._windows, key, self._where)
-        return self._found.get(self.ask(keys, file)) or IncidentTable([], [], self._where)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value).strip()
+        patterns = product(*((name, FOR_ALL) for name in self.ask(keys, file)))
+        return self._whole.at_rows(sorted(row for one in dict.fromkeys(patterns) for row in self._found.get(one, ())))
 
 
 class Elsewhere:
@@ -309,6 +305,7 @@ class Companions:
     values: ByName
     fit: Elsewhere | ByName
     labels: Elsewhere | None
+    tz: Any  # of stamps without one
 
     @classmethod
     def of(
@@ -333,6 +330,7 @@ class Companions:
             ByName("values", None if isinstance(options.values, str) else options.values, series, one=True),
             fit or ByName("fit", options.fit, series, detectors),
             labels,
+            options.tz,
         )
 
     @property
@@ -372,7 +370,7 @@ class Companions:
             same_index(y_true=one.y_true, y_score=one.y_score, times=times)
             if times is None:
                 times = next((values.index for values in (one.y_true, one.y_score) if has_dates(values)), None)
-            times = None if times is None else read_times(times, n=np.size(one.y_true))
+            times = None if times is None else read_times(times, n=np.size(one.y_true), tz=self.tz)
             return replace(one, times=times, fit=_own(one.fit, self.fit, one))
         except InvalidInputError as error:
             return one.left_out(str(error))

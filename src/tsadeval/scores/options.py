@@ -8,6 +8,7 @@ from typing import Any, Self, TypedDict, cast
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters, refuse_unknown
 from tsadeval.core.setting import MISSING, Missing
+from tsadeval.core.zones import find_zone
 from tsadeval.errors import warn
 from tsadeval.tables.one_series import DETECTORS
 
@@ -24,6 +25,7 @@ class Reading(TypedDict, total=False):
     by: str | Sequence[str]
     detector: str | None
     time: Any
+    tz: Any
     values: Any
     incidents: Any
     ignore: Any
@@ -44,6 +46,7 @@ class Options:
     by: tuple[str, ...] = ()
     detector: str | None = None
     time: Any = None
+    tz: Any = None
     values: Any = None
     incidents: Any = None
     ignore: Any = None
@@ -69,6 +72,8 @@ class Options:
         hints = {name: did_you_mean(name, list(dict.fromkeys([*own, *known]))) for name in given if name not in known}
         refuse_unknown(f"te.{function}", known, given, hints)
         check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})
+        if given.get("tz") is not None:
+            find_zone(given["tz"])
         for name in ("score", "by"):
             if name in given:
                 given[name] = (given[name],) if isinstance(given[name], str) else tuple(given[name])

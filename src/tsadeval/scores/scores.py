@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -67,6 +68,10 @@ class Scores:
     time : str, array or mapping, optional
         Time stamps: the column of a table, an array for one series, a mapping from series. By default the index of a
         frame or of labels, where it has dates.
+    tz : str, optional
+        The time zone of stamps without one, such as "Europe/Berlin": of scores, incidents and ignored spans alike.
+        Offsets and zones that they have themselves hold. The hour that comes twice where clocks go back is told by the
+        order of the rows.
     values : str, array or mapping, optional
         The series that was scored, in the same forms.
     incidents : path, table, pairs or mapping, optional
@@ -458,13 +463,28 @@ def _times(rows: Sequence[Row]) -> str:
 
 
 def causes(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return what was left out, a line for each reason."""
+    """Return what was left out, a line for each cause: its first three places, of different series if there are.
+
+    Reasons that differ in numbers and in the name of the series only have the same cause; the first one is told.
+    """
     lines = []
-    for reason, names in grouped((one.reason, one.name) for one in left_out).items():
-        more = f" and {len(names) - 2} more" if len(names) > 3 else ""
-        shown = "; ".join(filter(None, names[:2] if more else names)) + more
-        lines.append(f"{shown}: {reason}" if shown else reason)
+    for _, alike in grouped((_cause(one), one) for one in left_out).items():
+        firsts = [own[0] for own in grouped((one.series, one.name) for one in alike).values()]
+        names = list(filter(None, dict.fromkeys([*firsts, *(one.name for one in alike)])))
+        more = f" and {len(names) - 3} more" * (len(names) > 3)
+        shown = "; ".join(names[:3]) + more
+        reasons = dict.fromkeys(one.reason for one in alike)
+        also = "; the others alike" * (len(reasons) > 1)
+        lines.append(f"{shown}: {alike[0].reason}{also}" if shown else alike[0].reason)
     return lines
+
+
+def _cause(one: LeftOut) -> str:
+    """Return a reason without what is its own: numbers, and names of the series and of the detector."""
+    if not one.series:
+        return one.reason
+    parts = sorted({one.series, *(value for _, value in one.keys), one.detector} - {""}, key=len, reverse=True)
+    return re.sub("|".join(["[0-9]+", *map(re.escape, parts)]), "", one.reason)
 
 
 def _count(number: int, noun: str) -> str:

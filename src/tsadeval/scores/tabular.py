@@ -11,6 +11,7 @@ from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Named, Times, read_times
+from tsadeval.core.zones import find_zone
 from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.scores.companions import Companions
 from tsadeval.scores.options import LABEL, SCORE, Options
@@ -329,7 +330,7 @@ class TableShard:
             self.companions.ask(one)
             try:
                 if part.times is not None and id(part.times) not in clocks:
-                    clocks[id(part.times)] = _stamps(table, str(time), part, by)
+                    clocks[id(part.times)] = _stamps(table, str(time), part, by, options.tz)
                 yield replace(one, times=clocks.get(id(part.times)))
             except InvalidInputError as error:
                 yield one.left_out(str(error))
@@ -357,19 +358,22 @@ def _index_of_times(table: Table, options: Options) -> str | None:
     return name if dates and column.is_unique and column.is_monotonic_increasing and not column.hasnans else None
 
 
-def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str]) -> Times:
+def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str], tz: Any) -> Times:
     """Return the time stamps of a series, checked; messages name the lines of the file."""
     name = table.name(time)
     called = f"column {printable(name)!r}" + (
         f" of {'/'.join(map(printable, part.keys.values()))}" if part.keys else ""
     )
+    # Of a column whose type has a time zone the array is in UTC, and does not say so.
+    zone = zone_of_column(table, name)
+    own = None if zone else tz
     try:
-        found = read_times(part.times, name=called)
+        found = read_times(part.times, name=called, tz=own)
     except InvalidInputError:
         groups = Groups(table, by)
         rows = groups.split(np.arange(table.n), name)[groups.names.index(tuple(part.keys.values()))]
         lines = [line for row in rows.tolist() if (line := line_of(table, row)) is not None]
-        found = read_times(part.times, name=Named.of(called, lines or None))
-    # Of a column whose type has a time zone the array is in UTC, and does not say so.
-    zone = zone_of_column(table, name)
-    return replace(found, kind="dates with a time zone", zone=zone) if zone else found
+        found = read_times(part.times, name=Named.of(called, lines or None), tz=own)
+    if not zone:
+        return found
+    return replace(found, kind="dates with a time zone", zone=zone, tz=None if tz is None else find_zone(tz))

@@ -13,14 +13,24 @@ from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Check, OneOf, Span, check_parameters
 from tsadeval.core.results import Exact, Grid, Result, Row, all_digits
-from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.thresholds.best import of_predictions
 from tsadeval.thresholds.choose import CHECKS, Choice, budget_of, choose
 from tsadeval.thresholds.joint import join, read_scorings
-from tsadeval.thresholds.pages import Judged, allowed_pages, best_of, judged, kind_rows, observed, steps_of, summary_of
+from tsadeval.thresholds.pages import (
+    Judged,
+    allowed_pages,
+    best_of,
+    by_kind,
+    judged,
+    observed,
+    prices_of,
+    steps_of,
+    summary_of,
+)
 
 _CHECKS: dict[str, Check] = {**CHECKS, "per": OneOf(("series", "all", None)), "cooldown": Span(0, integer=True)}
 CHOSEN, HELD_OUT = "chosen on", "held out"  # the parts of the data, in the column `part`
@@ -81,7 +91,7 @@ class Choices(Choice):
 
         `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
         """
-        return Result(kind_rows(self.outcomes.rows, column, self.words.cost, ("detector", "part")))
+        return by_kind(self.outcomes.rows, column, self.words.cost, ("detector", "part"))
 
     def _lead(self) -> str:
         return self.sentence
@@ -288,9 +298,7 @@ def _choose_all(
     if metric.name not in ("event_recall", "expected_cost") or metric.options.get("early"):
         raise InvalidParameterError(f"of several detectors, maximize event_recall or expected_cost(...), not {metric}")
     by_cost = metric.name == "expected_cost"
-    prices = metric if by_cost else select_metrics(cost)[0]
-    if prices.name != "expected_cost":
-        raise InvalidParameterError(f"cost must be expected_cost with its prices, but is {cost}")
+    prices = metric if by_cost else prices_of(cost)
     if split is not None and test is not None:
         raise InvalidParameterError("split= and test= both say what is held out: give one of them")
     parts = {CHOSEN: scores}
@@ -313,7 +321,9 @@ def _choose_all(
         (name, part): own
         for part, some in parts.items()
         for name, own in grouped(
-            (one.detector, judged(one, best[one.detector], **options)) for one in some if one.detector in best
+            (one.detector, judged(one, one.scoring.above(best[one.detector]), **options))
+            for one in some
+            if one.detector in best
         ).items()
     }
     timed = any(one.timed for own in found.values() for one in own)

@@ -13,8 +13,9 @@ from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import check_known
-from tsadeval.core.results import Row
-from tsadeval.errors import InvalidInputError, hint
+from tsadeval.core.results import Result, Row
+from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, began_of
 from tsadeval.incidents.reader import Asked
 from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, records
@@ -172,11 +173,10 @@ class Judged(NamedTuple):
         return len(self.false_pages)
 
 
-def judged(one: Scored, threshold: float, cooldown: int | str = 0, early: int | str = 0) -> Judged:
-    """Judge a scoring at a threshold: each event, and the pages that hold no alarm inside one."""
+def judged(one: Scored, data: Prediction, cooldown: int | str = 0, early: int | str = 0) -> Judged:
+    """Judge the alarms of a scoring: each event, and the pages that hold no alarm inside one."""
     scoring = one.scoring
     times, events = scoring.setting.times, scoring.events
-    data = scoring.above(threshold)
     warned = with_early(data, early).events
     first = first_inside(data.predicted, warned.starts, warned.stops)
     pages, right = pages_of(data, warned, cooldown)
@@ -216,10 +216,20 @@ def summary_of(rows: Sequence[Row], prices: Metric, false: int = 0) -> Row:
     }
 
 
-def kind_rows(rows: Iterable[Row], column: str, prices: Metric, by: Sequence[str]) -> list[Row]:
+def prices_of(cost: AnyMetric) -> Metric:
+    """Return expected cost with its prices."""
+    found = select_metrics(cost)[0]
+    if found.name != "expected_cost":
+        raise InvalidParameterError(f"cost must be expected_cost with its prices, but is {found}")
+    return found
+
+
+def by_kind(rows: Iterable[Row], column: str, prices: Metric, by: Sequence[str] = ()) -> Result:
     """Sum up events by the values of a column of their incidents, for each of some other columns."""
     rows = list(rows)
     known = dict.fromkeys(name for row in rows for name in row if name not in {*EVENT_COLUMNS, *by})
     check_known(column, list(known), "column", "the incidents")
     groups = grouped(((*(row[name] for name in by), str(row.get(column))), row) for row in rows)
-    return [{**dict(zip((*by, column), key, strict=True)), **summary_of(some, prices)} for key, some in groups.items()]
+    return Result(
+        [{**dict(zip((*by, column), key, strict=True)), **summary_of(some, prices)} for key, some in groups.items()]
+    )

@@ -4,10 +4,10 @@ Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval
 `tsadeval.metrics`; sums are in float64, so a device needs that type.
 """
 
-import importlib
 from typing import Any
 
 from tsadeval._optional import require
+from tsadeval.core.names import load_late
 
 # Where each name lives: losses and functions need torch, the classes torchmetrics besides.
 _HOMES = {
@@ -36,25 +36,20 @@ _HOMES = {
 }
 
 __all__ = list(_HOMES)
+_load = load_late(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):  # modules of this package; what follows needs the compiled kernels
-        raise AttributeError(f"tsadeval.torch has no {name!r}")
-    if name not in _HOMES:
+    if name in _HOMES:
+        for needed in ("torch", "torchmetrics")[: 1 + (_HOMES[name] == "_torchmetrics")]:
+            require(needed, extra="torch")
+    elif not name.startswith("_"):  # else a module of this package; what follows needs the compiled kernels
         from tsadeval.core.metric import METRICS
-        from tsadeval.core.names import did_you_mean
 
-        hint = f": {did_you_mean(name, __all__)}"
         if name in METRICS:
-            hint = f": of tensors use te.metrics.{name}(target, preds), on the CPU; here are {', '.join(__all__)}"
-        raise AttributeError(f"tsadeval.torch has no {name!r}{hint}")
-    require("torch", extra="torch")
-    if _HOMES[name] == "_torchmetrics":
-        require("torchmetrics", extra="torch")
-    value = getattr(importlib.import_module(f"tsadeval.torch.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+            hint = f"of tensors use te.metrics.{name}(target, preds), on the CPU; here are {', '.join(__all__)}"
+            raise AttributeError(f"tsadeval.torch has no {name!r}: {hint}")
+    return _load(name)
 
 
 def __dir__() -> list[str]:

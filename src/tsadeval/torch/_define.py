@@ -56,22 +56,12 @@ def tensor_metric(
 ) -> Callable[[Callable[..., Tensor]], Any]:
     """Give a function of a batch its public face; the function itself is its `judge`, and returns float64, series last.
 
-    Parameters
-    ----------
-    undefined
-        Where values are NaN.
-    checks
-        Of the options. With one named `threshold` the batch holds alarms, or scores whose best threshold is asked for.
-    like
-        A function, or a dataclass of options, whose options it takes as `**options`.
-    equals
-        The metric of arrays whose options these are, by default that of the same name.
-    finite
-        Of the options: False where a score that is not finite is known by its value, which is then NaN.
-    per_row
-        Of the batch and the options: how many numbers a series needs, if more than points. None: no more than it has.
-    returns
-        What makes the result of several rows of values.
+    - `undefined`: where values are NaN; `returns`: what makes the result of several rows of values.
+    - `checks`: of the options. With one named `threshold` the batch holds alarms, or scores for the best threshold.
+    - `like`: a function, or a dataclass of options, whose options it takes as `**options`; `equals`: the metric of
+      arrays whose options these are, by default that of the same name.
+    - `finite`, of the options: False where a score that is not finite is known by its value, which is then NaN.
+    - `per_row`, of the batch and the options: how many numbers a series needs, if more than points; None: no more.
     """
 
     def decorate(judge: Callable[..., Tensor]) -> Any:

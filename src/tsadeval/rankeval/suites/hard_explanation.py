@@ -41,11 +41,7 @@ AT_BEST = '"at best": each detector at its own best threshold for the metric, fo
 
 
 def incomplete_words(names: Sequence[str], of: int) -> str:
-    """Say what it means that a metric failed or has no value on some tasks.
-
-    >>> print(incomplete_words(["rare"], 20))
-    failed or has no value on 1 of 20 tasks (rare): not placed; tasks without values count 0, failed series rank last
-    """
+    """Say what it means that a metric failed or has no value on some tasks."""
     return (
         f"failed or has no value on {len(names)} of {of} tasks ({', '.join(names)}): not placed; "
         "tasks without values count 0, failed series rank last"

@@ -315,11 +315,7 @@ def example_labels() -> Events:
 
 
 def five_models() -> list[Model]:
-    """Return the models, from the best to the worst.
-
-    >>> [model.name for model in five_models()][:2]
-    ['PreQ1.0-NegP0.05-R', 'PreQ0.9-NegP0.05-R']
-    """
+    """Return the models, from the best to the worst."""
     mask, numbers = example_labels().mask(), (PUBLISHED_NOISE_SEED,)
     drawn = [
         (f"PreQ{q}-NegP{p}-R", draw(GENERATORS["PreQ-NegP"], mask, "published", numbers, q, p, 0.1)) for q, p in MEMBERS

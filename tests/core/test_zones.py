@@ -1,0 +1,126 @@
+"""Naive times in a time zone: the hour that comes twice, the one that is skipped, offsets beside naive times."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tsadeval as te
+from strategies import examples
+from tsadeval.core.times import read_times
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "UTC"]
+
+
+@examples(60)
+@given(st.sampled_from(ZONES), st.integers(2010, 2035), st.sampled_from([5, 10, 15, 30]), st.integers(0, 59))
+def test_a_year_of_naive_times_is_what_it_was(zone, year, step, shift):
+    stamps = pd.date_range(f"{year}-01-01", f"{year + 1}-01-01", freq=f"{step}min", tz="UTC") + pd.Timedelta(
+        minutes=shift
+    )
+    there = stamps.tz_convert(zone)
+    found = read_times(there.tz_localize(None), tz=zone)
+    assert (found.stamps == stamps.as_unit("ns").asi8).all()
+    assert found.at(0) == there[0]
+    assert str(found.at(0)) == str(there[0])  # shown in the zone of the input
+
+
+def doubled(*clock):
+    return [f"2026-10-25 {one}" for one in clock]
+
+
+@pytest.mark.parametrize(
+    ("clock", "hours"),
+    [
+        (["01:45", "02:00", "02:30", "02:00", "02:30", "03:00"], [23.75, 24, 24.5, 25, 25.5, 26]),
+        (["01:30", "02:00", "02:30"], [23.5, 24, 24.5]),  # the data end in the first of the two
+        (["02:00", "02:30", "03:00"], [25, 25.5, 26]),  # they begin in the second one
+        (["01:30", "02:00", "02:30", "09:00", "09:30"], [23.5, 24, 24.5, 32, 32.5]),  # before a gap
+        (["02:30", "02:15", "02:45"], [24.5, 25.25, 25.75]),
+        (["00:00", "02:00", "02:00", "03:00"], [22, 24, 25, 26]),  # every hour
+    ],
+)
+def test_the_order_says_which_of_two_hours_it_is(clock, hours):
+    found = te.times(doubled(*clock), tz="Europe/Berlin")
+    assert ((found.stamps - pd.Timestamp("2026-10-24", tz="UTC").value) / 3.6e12).tolist() == hours
+
+
+@pytest.mark.parametrize("clock", [["01:30", "02:00", "02:30", "03:00"], ["00:30", "02:30", "04:30"]])
+def test_an_hour_that_is_there_once_is_refused_with_its_place(clock):
+    with pytest.raises(InvalidInputError, match=r"row 1 comes twice in Europe/Berlin, .* give offsets") as caught:
+        te.times(doubled(*clock), tz="Europe/Berlin")
+    assert "sort" not in str(caught.value)
+
+
+def test_an_hour_that_is_skipped_is_refused():
+    with pytest.raises(InvalidInputError, match="row 1, row 2 is an hour that Europe/Berlin skips"):
+        te.times(["2026-03-29 01:30", "2026-03-29 02:00", "2026-03-29 02:30"], tz="Europe/Berlin")
+
+
+def test_without_a_zone_the_clocks_are_named():
+    stamps = pd.date_range("2026-10-24 12:00", periods=200, freq="10min", tz="Europe/Berlin").tz_localize(None)
+    for given_as in (stamps, [str(stamp) for stamp in stamps]):
+        with pytest.raises(InvalidInputError, match=r"clocks went back at row 90 .*02:00:00.*give tz=") as caught:
+            te.times(given_as)
+        assert "sort" not in str(caught.value)
+    with pytest.raises(InvalidInputError, match="sort"):
+        te.times(["2026-10-25 12:00", "2026-10-25 11:00", "2026-10-25 13:00"])
+
+
+def test_offsets_hold_beside_naive_times():
+    mixed = ["2026-06-01 12:00", "2026-06-01 11:00Z", "2026-06-01 14:00+02:00", "2026-06-01 15:00"]
+    found = te.times([*mixed[:2], "2026-06-01 13:30+02:00", *mixed[3:]], tz="Europe/Berlin")
+    assert np.diff(found.stamps).tolist() == [3600 * 10**9, 1800 * 10**9, 5400 * 10**9]
+    with pytest.raises(InvalidInputError, match=r"row 1 .* not of the same kind: give tz="):
+        te.times(mixed)
+    assert str(te.times(["2026-06-01 12:00+02:00", "2026-06-01 13:00+02:00"]).at(0)) == "2026-06-01 12:00:00+02:00"
+    assert (
+        str(te.times(["2026-06-01 12:00Z", "2026-06-01 13:00Z"], tz="Europe/Berlin").at(0))
+        == "2026-06-01 12:00:00+00:00"
+    )
+
+
+def test_no_such_zone():
+    for zone in ("Europe/Berln", "", "/etc", "+99:00"):
+        with pytest.raises(InvalidParameterError, match="tz must be a time zone such as Europe/Berlin"):
+            te.times(["2026-01-01"], tz=zone)
+    with pytest.raises(InvalidParameterError, match="tz must be a time zone"):
+        te.Scores({"a": [1, 2]}, [0, 1], tz="Berlin")
+
+
+def test_incidents_in_the_hour_that_comes_twice():
+    times = te.times(pd.date_range("2026-10-25", periods=36, freq="15min", tz="Europe/Berlin"), tz="Europe/Berlin")
+    assert np.flatnonzero(te.labels(doubled_pairs("02:30", "02:10"), times)).tolist() == [10, 11, 12]
+    with pytest.raises(InvalidInputError, match=r"row 0 comes twice in Europe/Berlin, .* give offsets"):
+        te.labels(doubled_pairs("02:10", "02:40"), times)
+    fitting = {"outside": "clip"}
+    late = te.times(pd.date_range("2026-10-25 06:00", periods=4, freq="h", tz="Europe/Berlin"), tz="Europe/Berlin")
+    assert te.labels(doubled_pairs("02:10", "07:00"), late, **fitting).tolist() == [
+        1,
+        0,
+        0,
+        0,
+    ]  # before the data anyway
+    whole = te.labels([("2026-10-25 02:10+02:00", "2026-10-25 03:00")], times)
+    assert np.flatnonzero(whole).tolist() == [*range(9, 16)]
+
+
+def doubled_pairs(start, end):
+    return [tuple(doubled(start, end))]
+
+
+def test_evaluate_lays_spans_in_the_zone_of_the_times():
+    stamps = pd.date_range("2026-06-01", periods=6, freq="h", tz="Europe/Berlin")
+    times = te.times(stamps.tz_localize(None), tz="Europe/Berlin")
+    found = te.evaluate(
+        [0, 1, 0, 0, 1, 0],
+        [0, 1, 0, 0, 0, 0.5],
+        "recall",
+        threshold=0.7,
+        times=times,
+        ignore=[("2026-06-01 04:00", "2026-06-01 05:00")],
+    )
+    assert found["recall"] == 1
+    assert found.rows[0]["ignored_points"] == 1
