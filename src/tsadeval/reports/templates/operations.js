@@ -28,7 +28,7 @@ function Operations(page, jump) {
       [T.whole(pages), words.pages],
       ...(normal ? [[T.short(perWeek(pages, normal), 2), `${words.pages} a week${series.length > 1 ? " and series" : ""}`]] : []),
       [late(median(delays)), "median delay"],
-      ...(timed ? [[span(median(series.map((one) => one.ends[3] - one.ends[2]))), series.length > 1 ? `of ${T.whole(series.length)} series (median)` : "from the first to the last point"]] : []),
+      ...(timed ? [[span(median(series.map((one) => one.ends[3] - one.ends[2]))), series.length > 1 ? `of ${T.whole(series.length)} series (median)` : "in all"]] : []),
     ];
     $("answer-tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
   }

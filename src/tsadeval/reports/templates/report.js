@@ -132,7 +132,7 @@ function tiles(series, made) {
   const share = series.n ? series.anomalous / series.n : 0;
   const facts = [
     ...(page.operations ? [] : [[T.whole(series.n), "points"]]), [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
-    ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || "from the first to the last point"]] : []),
+    ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || (page.operations ? "in all" : "from the first to the last point")]] : []),
     ...(made.skipped.starts.length ? [[T.whole(made.skipped.starts.reduce((sum, a, i) => sum + made.skipped.stops[i] - a, 0)), "points not judged"]] : []),
     ...(made.axis.gaps.length ? [[T.whole(made.axis.gaps.length), made.axis.gaps.length === 1 ? "gap without data" : "gaps without data"]] : []),
     ...(page.operations ? [] : [
