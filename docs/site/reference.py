@@ -40,6 +40,7 @@ PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
         {"Run": ["tsadeval.detect"], "Data": "tsadeval.datasets", "Detectors": "tsadeval.detectors"},
     ),
     "report": ("Reports", "Pages that need nothing but a browser.", {"": ["tsadeval.report"]}),
+    "reproduce": ("The paper", "Its tables and figures beside ours.", {"": ["tsadeval.reproduce"]}),
     "plot": (
         "Figures",
         "Every figure takes `ax=` and returns it. The [gallery](../gallery/index.md) shows them.",

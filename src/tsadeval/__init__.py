@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tsadeval.incidents.intervals import alarms, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.report import report
+    from tsadeval.reproduction.reproduce import reproduce
     from tsadeval.scores.scores import Scores
     from tsadeval.streams.cce import StreamingCCE
     from tsadeval.streams.evaluate import evaluate_stream
@@ -54,6 +55,7 @@ _HOMES = {
     "labels": "tsadeval.incidents.intervals",
     "period": "tsadeval.core.setting",
     "report": "tsadeval.reports.report",
+    "reproduce": "tsadeval.reproduction.reproduce",
     "times": "tsadeval.core.times",
     "score_files": "tsadeval.experiments.score_files",
     "scorer": "tsadeval.evaluation.scorer",
@@ -90,6 +92,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "reproduce",
     "score_files",
     "scorer",
     "times",

@@ -23,7 +23,7 @@ from strategies import labels
 from tsadeval._optional import require
 from tsadeval.core.define import score_metric
 from tsadeval.core.events import Events
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Scoring, label_runs
 from tsadeval.core.metric import METRICS, f_beta, parse_metric
 from tsadeval.core.names import Registry, parse_call
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
@@ -82,6 +82,24 @@ def test_bad_values_are_found_wherever_they_stand():
             y[at] = 7
             with pytest.raises(InvalidInputError, match=f"7 at position {at} "):
                 Scoring.of(y, np.zeros(n))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.bool_, np.int32, np.int64, np.float64, np.int8, np.float32])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_runs_of_labels_of_every_type_and_length(dtype, share):
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 63, 64, 65, 127, 129, 257, 1000, 5000):
+        y = rng.random(n) < share
+        found = label_runs(y.astype(dtype), "y")
+        starts = np.append(0, np.flatnonzero(y[1:] != y[:-1]) + 1)
+        assert found.starts.tolist() == starts.tolist()
+        assert found.counts.tolist() == np.diff(starts, append=n).tolist()
+        assert found.first == int(y[0])
+        for at in {0, n // 2, n - 1} if dtype is not np.bool_ else ():
+            wrong = y.astype(dtype)
+            wrong[at] = 2
+            with pytest.raises(te.errors.InvalidInputError, match=rf"is 2(\.0)? at position {at} "):
+                label_runs(wrong, "y")
 
 
 def test_many_runs_outgrow_the_first_buffers():

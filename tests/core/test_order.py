@@ -1,12 +1,13 @@
-"""The order of the points against a plain sort, with bands so small that short series have many."""
+"""The order of the points against a plain sort, with bands so small that short series have many; sorts by digits."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tsadeval.core._order import sort_by_digits
 
-from tsadeval.core.order import BAND, FEWEST, descending
+from tsadeval.core.order import BAND, FEWEST, MANY, descending, digits_pay, sort
 
 # Any finite scores; few values, so that they tie; and clusters whose members differ in their last bits only, which a
 # key loses where others are far away.
@@ -64,3 +65,32 @@ def test_scores_that_keys_cannot_tell_apart(band):
 def test_two_scores_with_nothing_between(low):
     scores = np.where(np.random.default_rng(0).random(400) < 0.1, np.nextafter(low, np.inf), low)
     check(scores, descending(scores, 20))
+
+
+@given(scores=arrays(np.float64, st.integers(0, 300), elements=SCORES | st.sampled_from([np.inf, -np.inf])))
+def test_a_sort_by_digits_is_a_sort(scores):
+    ascending = scores.copy()
+    sort_by_digits(ascending.view(np.uint64), True)
+    assert (ascending == np.sort(scores)).all()
+    assert sorted(ascending.view(np.uint64)) == sorted(scores.view(np.uint64))  # the same bits, each as often
+
+
+@given(keys=arrays(np.uint64, st.integers(0, 300), elements=st.integers(0, 2**64 - 1) | st.integers(0, 3)))
+def test_a_sort_by_digits_of_whole_numbers(keys):
+    ascending = keys.copy()
+    sort_by_digits(ascending, False)
+    assert (ascending == np.sort(keys)).all()
+
+
+@pytest.mark.parametrize("pays", [True, False])
+def test_both_sorts_give_the_same(pays, monkeypatch):
+    monkeypatch.setattr("tsadeval.core.order.digits_pay", lambda: pays)
+    noise = np.random.default_rng(0).normal(size=2 * MANY)
+    for scores in (noise, noise.astype(np.float32).astype(float), noise.round(1), np.zeros(MANY), -np.sort(noise)):
+        assert (sort(scores.copy()) == np.sort(scores)).all()
+        check(scores, descending(scores))
+
+
+def test_it_is_measured_once_which_sort_is_quicker():
+    assert digits_pay() in (True, False)
+    assert digits_pay.cache_info().misses <= 1

@@ -11,7 +11,7 @@ from sklearn.svm import OneClassSVM
 import tsadeval as te
 from tsadeval.detectors.series import Scaler
 from tsadeval.detectors.windowed import profile
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 RNG = np.random.default_rng(0)
 TRAIN = np.sin(np.arange(90)[:, None] / [3, 5]) + 0.1 * RNG.normal(size=(90, 2))
@@ -150,3 +150,34 @@ def test_matrix_profile_equals_stumpy():
     for case in golden["profiles"]:
         np.testing.assert_allclose(profile(values, case["window"], train), case["train"], atol=1e-6)
         np.testing.assert_allclose(profile(values, case["window"]), case["self"], atol=1e-6)
+
+
+def golden_series():
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "tsb_ad.json").read_text())
+    return np.array(golden["values"]), {key: np.array(found) for key, found in golden["scores"].items()}
+
+
+def test_as_tsb_ad_runs_them():
+    """Fitted on the series that they score; its IForest is sklearn's up to the offset, which orders nothing."""
+    values, expected = golden_series()
+    lof = te.detectors.make("lof(window=1, neighbors=30, novelty=False, max_windows=None)").fit(values)
+    np.testing.assert_allclose(lof.score(values), expected["lof"], atol=1e-9)
+    options = "window=25, max_windows=None, max_features=1, standardize=True, centre=True"
+    iforest = te.detectors.make(f"iforest({options})").fit(values).score(values)
+    np.testing.assert_allclose(iforest - iforest.mean(), expected["iforest"] - expected["iforest"].mean(), atol=1e-9)
+    assert (iforest[:12] == iforest[12]).all()
+    assert (iforest[-12:] == iforest[-13]).all()
+    assert (
+        np.abs(te.detectors.make(f"iforest({options.replace('True', 'False')})").fit(values).score(values) - iforest)
+        > 1e-9
+    ).any()
+
+
+def test_outliers_of_a_series_are_known_of_it_alone():
+    values, _ = golden_series()
+    lof = te.detectors.make("lof(window=2, novelty=False)").fit(values)
+    assert len(lof.score(values)) == len(values)
+    with pytest.raises(InvalidInputError, match="fit='test'"):
+        lof.score(values[1:])
+    with pytest.raises(InvalidInputError, match="max_windows=None"):
+        te.detectors.make("lof(novelty=False, max_windows=50)").fit(values).score(values)

@@ -420,3 +420,26 @@ def test_every_data_set_is_read_once(files, monkeypatch):
     monkeypatch.setattr(loading, "assemble", counted)
     te.detect(files, ["random", Distance()], ["cce", "f1"])
     assert len(read) == len(files)
+
+
+def test_detectors_can_be_fitted_on_what_they_score(tmp_path, files):
+    """As benchmarks run unsupervised detectors: other scores, kept beside those of the usual way, and said."""
+    options = {"store": tmp_path / "store", "threshold": "quantile(0.9)"}
+    usual = te.detect(files, [Distance()], ["auc_roc"], **options)
+    own = te.detect(files, [Distance()], ["auc_roc"], fit="test", **options)
+    plain = te.datasets.load(files[0].partition("(")[0], split=0.5)
+    name = own.series[0]
+    np.testing.assert_array_equal(
+        own.scores(name, own.detectors[0]).scores, Distance().fit(plain.test).score(plain.test)
+    )
+    np.testing.assert_array_equal(
+        usual.scores(name, usual.detectors[0]).scores, Distance().fit(plain.train).score(plain.test)
+    )
+    assert own.detectors == [f"{usual.detectors[0]}@test"]
+    assert all(title.endswith(", fitted on the test part") for title in own.titles.values())
+    assert "fitted on the test part" in repr(own)
+    assert len(read(tmp_path / "store").detectors) == 2
+    of_registry = te.detect(files[:1], "lof(window=3)", ["auc_roc"], fit="test", **options)
+    assert list(of_registry.titles) == ["lof(window=3)@test"]
+    with pytest.raises(InvalidParameterError, match="fit"):
+        te.detect(files, "random", fit="all")

@@ -12,7 +12,7 @@ SUITES = te.rankeval.SUITES
 
 
 def test_the_suites_by_name():
-    assert {"quick", "paper", "paper-text", "standard", "hard", "audit"} <= set(SUITES)
+    assert {"quick", "paper", "paper-text", "standard", "hard", "audit", "selection"} <= set(SUITES)
     for name, suite in SUITES.items():
         assert suite.name == name
         assert suite.summary

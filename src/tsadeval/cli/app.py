@@ -7,7 +7,18 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 
 require("rich", extra="all")
 
-from tsadeval.cli import choose, compare, datasets, detect, leaderboard, rankeval, registries, score, watch  # noqa: E402
+from tsadeval.cli import (  # noqa: E402
+    choose,
+    compare,
+    datasets,
+    detect,
+    leaderboard,
+    rankeval,
+    registries,
+    reproduce,
+    score,
+    watch,
+)
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
@@ -24,6 +35,7 @@ app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
 app.add_typer(leaderboard.app, name="leaderboard")

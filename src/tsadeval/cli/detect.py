@@ -1,7 +1,7 @@
 """`tsadeval detect`: train detectors on data sets, cache their scores, evaluate them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -47,6 +47,10 @@ def detect(
     threshold: Threshold = "best",
     data: DataFolder = None,
     seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
+    fit: Annotated[
+        Literal["train", "test"],
+        typer.Option(help="Part that detectors are fitted on; test, the one they score, is for unsupervised ones."),
+    ] = "train",
     work: Work,
     device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
     percent: Annotated[
@@ -64,6 +68,7 @@ def detect(
             store=store,
             threshold=threshold,
             random_state=seed or 0,
+            fit=fit,
             data=data,
             device=device,
             n_jobs=work.jobs,

@@ -45,7 +45,7 @@ Silent = Annotated[
 @with_options
 def run(
     *,
-    suite: Annotated[str, typer.Option(help="quick, paper, paper-text, standard, hard or audit.")] = "quick",
+    suite: Annotated[str, typer.Option(help="quick, paper, paper-text, standard, hard, audit or selection.")] = "quick",
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,26 +65,37 @@ def run(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the real data; else the environment variable TSADEVAL_DATA. Of suite audit: the scores."
+            help="Folder of the real data; else the environment variable TSADEVAL_DATA. Of audit and selection: "
+            "the scores."
         ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="Of suite audit: the column of the labels; label by default.")
+        str | None, typer.Option(help="Of audit and selection: the column of the labels; label by default.")
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option(help="Of suite audit: a column of scores; repeat it. All other columns of numbers by default."),
+        typer.Option(
+            help="Of audit and selection: a column of scores; repeat it. All other columns of numbers by default."
+        ),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help='Of suite audit: the column that names the series; series by default, "" for none.'),
+        typer.Option(help='Of audit and selection: the column that names the series; series by default, "" for none.'),
     ] = None,
     threshold: Annotated[
-        str | None, typer.Option(help="Of suite audit: how scores become predictions; quantile(0.95) by default.")
+        str | None,
+        typer.Option(help="Of audit and selection: how scores become predictions; quantile(0.95) and best by default."),
     ] = None,
     adversaries: Annotated[
         list[str] | None,
         typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
+    ] = None,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of suite selection: what counts in the end, events, early, costs, points or rare (all by default), "
+            '"costs(missed=50)", or your own function, "module:function". Repeatable.'
+        ),
     ] = None,
     work: Work,
     limits: CellLimits,
@@ -104,6 +115,7 @@ def run(
         "by": by,
         "threshold": threshold,
         "adversaries": names_of(adversaries) or None,
+        "criteria": names_of(criteria) or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
     options |= {"by": None} if by == "" else {}

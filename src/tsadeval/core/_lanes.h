@@ -6,16 +6,10 @@
 
 #include <stddef.h>
 
-/* Vector instructions of the machine it runs on, where the linker can choose among functions. Lanes are summed in one
-   order and nothing is contracted (see setup.py), so all of them give the same digits. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
-    && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EVERY_MACHINE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_EVERY_MACHINE
-#endif
+#include "_machine.h"
 
-/* Independent lanes let the compiler use vector instructions without reordering a sum by itself. */
+/* Independent lanes let the compiler use vector instructions without reordering a sum by itself. They are summed in one
+   order and nothing is contracted (see setup.py), so all machines give the same digits. */
 #define LANES 16
 
 typedef struct {

@@ -12,6 +12,11 @@ import numpy as np
 
 from tsadeval.core._memory cimport FETCH_TO_WRITE
 
+cdef enum:
+    # Bits of a digit: its counts stay in the first-level cache, and so do the ends of its lists.
+    BITS = 11
+    DIGITS = 6
+
 POINT = np.dtype([("score", np.float64), ("position", np.int64)])
 
 cdef packed struct Point:
@@ -95,3 +100,62 @@ def put_in_order(
             to[i].score = v
             to[i].position = place if whole else positions[place]
     return right
+
+
+cdef inline unsigned long long key_of(unsigned long long bits) noexcept nogil:
+    """A whole number that orders as the score with these bits does."""
+    return bits ^ (<unsigned long long>((<long long>bits) >> 63) | <unsigned long long>1 << 63)
+
+
+cdef inline unsigned long long bits_of(unsigned long long key) noexcept nogil:
+    return key ^ (<unsigned long long>((<long long>~key) >> 63) | <unsigned long long>1 << 63)
+
+
+def sort_by_digits(unsigned long long[::1] values, bint scores):
+    """Sort in place, digit by digit, the last first: whole numbers, or the bits of scores.
+
+    It looks at every value as often whatever the order and the ties. Digits that all have in common are left out.
+    """
+    cdef Py_ssize_t n = values.shape[0], i
+    cdef unsigned long long key
+    cdef unsigned int count, at
+    cdef int digit, shift, d
+    others, counted = np.empty(n, np.uint64), np.zeros((DIGITS, 1 << BITS), np.uint32)
+    cdef unsigned long long[::1] other = others
+    cdef unsigned int[:, ::1] counts = counted
+    cdef unsigned long long *source
+    cdef unsigned long long *target
+    cdef unsigned int *begin
+    if n == 0:
+        return
+    source, target = &values[0], &other[0]
+    with nogil:
+        for i in range(n):
+            key = key_of(source[i]) if scores else source[i]
+            source[i] = key
+            counts[0, key & 2047] += 1
+            counts[1, key >> 11 & 2047] += 1
+            counts[2, key >> 22 & 2047] += 1
+            counts[3, key >> 33 & 2047] += 1
+            counts[4, key >> 44 & 2047] += 1
+            counts[5, key >> 55] += 1
+        for digit in range(DIGITS):
+            begin, shift = &counts[digit, 0], digit * BITS
+            if begin[source[0] >> shift & 2047] == <unsigned int>n:
+                continue
+            at = 0
+            for d in range(1 << BITS):
+                count = begin[d]
+                begin[d] = at
+                at += count
+            for i in range(n):
+                key = source[i]
+                d = key >> shift & 2047
+                target[begin[d]] = key
+                begin[d] += 1
+            source, target = target, source
+        if scores:
+            for i in range(n):
+                values[i] = bits_of(source[i])
+        elif source != &values[0]:
+            memcpy(&values[0], source, n * sizeof(key))

@@ -9,8 +9,10 @@ from libc.string cimport memcmp, memset
 
 import numpy as np
 
+ctypedef unsigned char uchar
+
 ctypedef fused label_t:
-    unsigned char
+    uchar
     int
     long long
     double
@@ -25,6 +27,14 @@ cdef enum:
     # Labels that are compared at once in a long run.
     MANY = 64
 
+
+cdef extern from "_changes.h":
+    Py_ssize_t changes_of_bytes(const uchar *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
+    Py_ssize_t changes_of_ints(const int *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
+    Py_ssize_t changes_of_longs(
+        const long long *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
+    Py_ssize_t changes_of_doubles(
+        const double *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
 
 cdef extern from "_lanes.h":
     enum:
@@ -93,27 +103,42 @@ def grow(array):
 
 
 def scan_labels(const label_t[::1] y):
-    """Starts of the runs of equal labels, and the position of the first label other than 0 and 1 (or -1)."""
-    cdef Py_ssize_t n = y.shape[0], i = 0, k = 0
+    """Runs of equal labels: starts and lengths; and the position of the first label other than 0 and 1 (or -1)."""
+    cdef Py_ssize_t n = y.shape[0], i = 1, k = 1, j, checked = 0
     cdef label_t value
     starts = np.empty(256, np.int64)
     cdef long long[::1] at = starts
-    while i < n:
-        if k == at.shape[0]:
-            starts = grow(starts)
-            at = starts
+    at[0] = 0
+    while True:
         with nogil:
-            while i < n and k < at.shape[0]:
-                value = y[i]
+            if label_t is double:
+                k += changes_of_doubles(&y[0], &i, n, &at[k], at.shape[0] - k)
+            elif label_t is uchar:
+                k += changes_of_bytes(&y[0], &i, n, &at[k], at.shape[0] - k)
+            elif label_t is int:
+                k += changes_of_ints(&y[0], &i, n, &at[k], at.shape[0] - k)
+            else:
+                k += changes_of_longs(&y[0], &i, n, &at[k], at.shape[0] - k)
+            # All others are as the first of their run.
+            for j in range(checked, k):
+                value = y[at[j]]
                 if value != 0 and value != 1:
                     break
-                at[k] = i
-                k += 1
-                # From the next point on: a run has a point, whoever writes to the labels meanwhile.
-                i = same_until(&y[0], i + 1, n, value)
-        if i < n and y[i] != 0 and y[i] != 1:
-            return starts[:k], i
-    return starts[:k], -1
+            else:
+                j = k
+            checked = j
+        if checked < k:
+            return starts[:k], None, starts[checked]
+        if i >= n:
+            break
+        starts = grow(starts)
+        at = starts
+    lengths = np.empty(k, np.int64)
+    cdef long long[::1] length = lengths
+    for j in range(k - 1):
+        length[j] = at[j + 1] - at[j]
+    length[k - 1] = n - at[k - 1]
+    return starts[:k], lengths, -1
 
 
 def scan(const label_t[::1] y, const score_t[::1] s):
@@ -176,6 +201,45 @@ def mask_of(const long long[::1] starts, Py_ssize_t n, int first):
             stop = starts[k + 1] if k + 1 < count else n
             memset(&out[starts[k]], first ^ (k & 1), stop - starts[k])
     return labels
+
+
+def matched(
+    const long long[::1] starts, const long long[::1] counts, bint first,
+    const long long[::1] others, const long long[::1] lengths, bint other_first,
+):
+    """How events meet alarms, from the runs of labels and of predictions; the first of all runs has the label `first`.
+
+    Returns (points of each event that are alarmed, first of them or the event's stop, anomalous points, those of them
+    that are alarmed, alarmed points, runs of alarms, those that touch no event).
+    """
+    cdef Py_ssize_t k, j = not other_first, runs = others.shape[0], e = 0, touching = 0, last = -1
+    cdef long long begin, stop, low, high, total = 0, alarmed = 0, hit, first_alarm, anomalous = 0
+    events = (starts.shape[0] + first) // 2
+    hits, firsts = np.empty(events, np.int64), np.empty(events, np.int64)
+    cdef long long[::1] of_event = hits, at = firsts
+    with nogil:
+        for k in range(not other_first, runs, 2):
+            alarmed += lengths[k]
+        for k in range(not first, starts.shape[0], 2):
+            begin, stop, hit = starts[k], starts[k] + counts[k], 0
+            first_alarm = stop
+            while j < runs and others[j] + lengths[j] <= begin:
+                j += 2
+            while j < runs and others[j] < stop:
+                low, high = max(others[j], begin), min(others[j] + lengths[j], stop)
+                first_alarm = min(first_alarm, low)
+                hit += high - low
+                touching += j != last
+                last = j
+                if others[j] + lengths[j] > stop:
+                    break
+                j += 2
+            of_event[e], at[e] = hit, first_alarm
+            total += hit
+            anomalous += counts[k]
+            e += 1
+    alarms = (runs + other_first) // 2
+    return hits, firsts, anomalous, total, alarmed, alarms, alarms - touching
 
 
 def shared_points(

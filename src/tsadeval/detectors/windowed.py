@@ -1,5 +1,6 @@
 """Detectors on windows: neighbours, clusters, trees, margins, components, histograms (scikit-learn), matrix profile."""
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -7,10 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.parameters import Number, OneOf
+from tsadeval.core.parameters import Flag, Number, OneOf
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler, batch_size, sample, score_points, windows
+from tsadeval.errors import InvalidInputError
 
 # Of the matrix profile: windows of either side of a product; a smaller deviation than this, on the scale of the
 # training part, is rounding.
@@ -114,18 +116,39 @@ class LOF(WindowedDetector):
     Breunig, Kriegel, Ng, Sander: LOF: Identifying Density-Based Local Outliers, SIGMOD 2000. scikit-learn's
     implementation, told what is normal by the training part alone (novelty detection), with its default of 20
     neighbours. Windows that are equal to the last bit count once: twenty copies of one window have an infinite
-    density, and every other window would look anomalous beside them.
+    density, and every other window would look anomalous beside them. `novelty=False` is the paper's own setting: all
+    windows of one series are compared with each other.
     """
 
     neighbors: int = option(20, Number(1, integer=True), "training windows that a window is compared with")
+    novelty: bool = option(
+        True, Flag(), "False: outliers among the fitted windows, all of them, so that only their series can be scored"
+    )
 
     def learn(self, rows: Floats) -> Any:
-        """Fit the densities of the distinct windows."""
+        """Fit the densities of the distinct windows, or of all."""
+        if not self.novelty:
+            with warnings.catch_warnings():  # of equal values, which a series has
+                warnings.filterwarnings("ignore", "Duplicate values")
+                return require("sklearn.neighbors", extra="all").LocalOutlierFactor(self.neighbors).fit(rows)
         distinct = np.unique(rows, axis=0)
         if len(distinct) == 1:  # a constant training part: its one window is its own neighbour
             distinct = np.repeat(distinct, 2, axis=0)
         neighbors = min(self.neighbors, len(distinct) - 1)
         return require("sklearn.neighbors", extra="all").LocalOutlierFactor(neighbors, novelty=True).fit(distinct)
+
+    def _score(self, series: Floats) -> Floats:
+        if self.novelty:
+            return super()._score(series)
+        window = self.span(series.shape[1])
+        rows = windows(self.scaler_(series), window)
+        if not np.array_equal(rows.reshape(len(rows), -1), self.model_._fit_X):
+            raise InvalidInputError(
+                f"{self} knows the outliers of the series that it was fitted on only (all of its windows: max_windows="
+                "None): fit it on the series to score, as te.detect does with fit='test', or leave novelty=False out"
+            )
+        found = -self.model_.negative_outlier_factor_
+        return score_points(len(series), window, lambda starts: found[starts], batch=batch_size(window, 1))
 
 
 @detector(
@@ -171,18 +194,42 @@ class IsolationForest(WindowedDetector):
     """Isolation forest: how few random cuts it takes to set a window apart.
 
     Liu, Ting, Zhou: Isolation Forest, ICDM 2008. scikit-learn's implementation with the paper's 100 trees, each
-    grown on 256 windows.
+    grown on 256 windows. `max_features=1, standardize=True, centre=True` is how the benchmark TSB-AD runs it.
     """
 
     trees: int = option(100, Number(1, integer=True), "number of trees")
     tree_windows: int = option(256, Number(2, integer=True), "windows that a tree is grown on")
+    max_features: int | None = option(
+        None, Number(1, integer=True, none=True), "values of a window that a tree looks at; None: all"
+    )
+    standardize: bool = option(False, Flag(), "every value of a window by its mean and deviation over the windows")
+    centre: bool = option(False, Flag(), "a window's score belongs to its centre; else to all its points")
 
     def learn(self, rows: Floats) -> Any:
         """Grow the forest."""
         forest = require("sklearn.ensemble", extra="all").IsolationForest(
-            n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.random_state
+            n_estimators=self.trees,
+            max_samples=min(self.tree_windows, len(rows)),
+            max_features=min(self.max_features or rows.shape[1], rows.shape[1]),
+            random_state=self.random_state,
         )
-        return forest.fit(rows)
+        self._places = Scaler.standard(rows) if self.standardize else None
+        return forest.fit(self._standard(rows))
+
+    def judge(self, rows: Floats) -> Floats:
+        """Score each window; as scores of single points where they belong to the centres."""
+        found = super().judge(self._standard(rows))
+        return found[:, None] if self.centre else found
+
+    def _standard(self, rows: Floats) -> Floats:
+        return rows if self._places is None else self._places(rows)
+
+    def _score(self, series: Floats) -> Floats:
+        found, window = super()._score(series), self.span(series.shape[1])
+        if not self.centre:
+            return found
+        # Those of the windows, from the place of the last point back to the centre; the ends repeat the first and last.
+        return np.pad(found[window - 1 :], (window // 2, (window - 1) // 2), mode="edge")
 
 
 @detector(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
@@ -34,6 +34,7 @@ HELD_BYTES = 1 << 30
 _CHECKS: dict[str, Check] = {
     "random_state": Number(0, 2**32 - 1, integer=True),
     "device": OneOf(("auto", "cpu", "cuda")),
+    "fit": OneOf(("train", "test")),
 }
 
 
@@ -157,6 +158,7 @@ def detect(
     store: str | Path | None = None,
     threshold: str | float | Rule = "best",
     random_state: int | Sequence[int] = 0,
+    fit: Literal["train", "test"] = "train",
     data: str | Path | None = None,
     device: str = "auto",
     n_jobs: int | None = None,
@@ -185,6 +187,9 @@ def detect(
         How scores become predictions for the metrics that take these, as for `evaluate`.
     random_state : int or several, default=0
         Seed of the detectors that take one; tables show the mean over seeds.
+    fit : {"train", "test"}, default="train"
+        What detectors are fitted on. "test", the part that they score, is for unsupervised ones, as the benchmarks
+        TSB-UAD and TSB-AD run them; tables say so.
     data : path
         The folder of the data sets, else the environment variable TSADEVAL_DATA.
     device : {"auto", "cpu", "cuda"}
@@ -221,13 +226,13 @@ def detect(
     """
     seeds = _seeds(random_state)
     limits = limits_of(cell_timeout, cell_memory)
-    check_parameters("detect", _CHECKS, {"device": device})
+    check_parameters("detect", _CHECKS, {"device": device, "fit": fit})
     # To worker processes what is held would travel once for each detector.
     hold = HELD_BYTES if n_jobs is None and not limits else 0
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     checksums = Checksums(None if store is None else folder)
     rule = parse_rule(threshold)
-    chosen, specs = choose_metrics(metrics), choose_detectors(detectors, seeds)
+    chosen, specs = choose_metrics(metrics), choose_detectors(detectors, seeds, fit)
     sources, found = _checked(choose_datasets(datasets, data), checksums, hold)
     plan = Plan(found, specs, chosen, rule_key(rule), rule, sources)
     kept = Store(store, LAYOUT)

@@ -23,6 +23,7 @@ from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
 
+ON_TEST = "@test"  # ends the text of a detector that is fitted on the test part
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
 _APART = {"device", "progress", "random_state"}
 # A class that a text names must have one of them before it is called.
@@ -35,8 +36,8 @@ class DetectorSpec:
 
     `text` names it in stores: of a detector of the registry its name and the options that differ from the defaults;
     of a user's object its class and options, and after an `@` a key of its code, so that an edited detector is not
-    taken for the old one. `seed` is None for a detector that takes none or has its own; `apart` are options that
-    change no score.
+    taken for the old one. One that is fitted on the test part ends with "@test". `seed` is None for a detector that
+    takes none or has its own; `apart` are options that change no score.
     """
 
     text: str
@@ -60,6 +61,11 @@ class DetectorSpec:
             return _of_record(record.with_options(**options), options.get("random_state"), instance=detector)
         return _of_object(detector, seed)
 
+    @property
+    def on_test(self) -> bool:
+        """True if it is fitted on the series that it scores."""
+        return self.text.endswith(ON_TEST)
+
     def make(self, device: str = "auto") -> Any:
         """Return a new detector, ready to be fitted."""
         if self.instance is not None:
@@ -69,10 +75,11 @@ class DetectorSpec:
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
 
-def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec, ...]:
+def choose_detectors(detectors: Any, seeds: Iterable[int], fit: str = "train") -> tuple[DetectorSpec, ...]:
     """Return the specs that a caller named, with every seed where they take one.
 
-    One or several texts or objects; or a mapping, whose keys are what tables call them.
+    One or several texts or objects; or a mapping, whose keys are what tables call them. With `fit="test"` they are
+    fitted on the part that they score.
     """
     if isinstance(detectors, Mapping):
         given = [(str(title), detector) for title, detector in detectors.items()]
@@ -84,10 +91,13 @@ def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec
     for title, detector in given:
         for seed in seeds:
             spec = DetectorSpec.of(detector, seed)
-            spec = replace(spec, title=title or spec.title)
+            end = ON_TEST if fit == "test" else ""
+            spec = replace(
+                spec, text=spec.text + end, title=(title or spec.title) + (end and ", fitted on the test part")
+            )
             before = found.setdefault((spec.text, spec.seed), spec)
-            if title and before.title != title:
-                raise InvalidParameterError(f"{before.title!r} and {title!r} are the same detector: {spec.text}")
+            if title and before.title != spec.title:
+                raise InvalidParameterError(f"{before.title!r} and {spec.title!r} are the same detector: {spec.text}")
     if not found:
         raise InvalidParameterError("detectors is empty: name at least one, such as lof")
     return tuple(found.values())
@@ -164,7 +174,7 @@ def keep_scores(
     # A user's detector may change its input, and the next detector, or its own scoring, must not see that.
     train, test = (part if spec.instance is None else part.copy() for part in (dataset.train, dataset.test))
     start = time.perf_counter()
-    made.fit(train)
+    made.fit(test if spec.on_test else train)
     between = time.perf_counter()
     scores = checked_scores(made.score(test), spec.title, len(dataset.test_labels))
     provenance = {

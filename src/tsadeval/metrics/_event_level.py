@@ -26,22 +26,20 @@ from tsadeval.metrics.counting import (
     UNITS,
     best_mean,
     best_of_values,
-    false_runs,
-    first_alarms,
     first_inside,
+    matches,
     merged,
     prf_of_counts,
     ranges,
     records,
     running_maxima,
-    true_points,
 )
 from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms, with_early
 
 
 def _detected(data: Prediction) -> int:
     """Count the events with an alarm."""
-    return int(np.count_nonzero(first_alarms(data) < data.events.stops))
+    return int(np.count_nonzero(matches(data).hits))
 
 
 def _with_recall(data: Prediction, precision: float, beta: float) -> PRF:
@@ -68,15 +66,15 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     >>> te.metrics.event([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    runs, detected, false = len(data.predicted), _detected(data), false_runs(data)
-    if runs == 0:
+    met, detected = matches(data), _detected(data)
+    if met.alarms == 0:
         return _with_recall(data, math.nan, beta)
     if variant == "runs":
-        return _with_recall(data, (runs - false) / runs, beta)
-    precision = detected / (detected + false)
+        return _with_recall(data, (met.alarms - met.false) / met.alarms, beta)
+    precision = detected / (detected + met.false)
     normal = data.judged - data.events.points
     if variant == "discounted" and normal > 0:
-        precision *= 1 - (data.predicted.points - true_points(data)) / normal
+        precision *= 1 - (met.alarmed - met.found) / normal
     return _with_recall(data, precision, beta)
 
 
@@ -131,8 +129,8 @@ def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     >>> te.metrics.composite([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    points = data.predicted.points
-    return _with_recall(data, true_points(data) / points if points else math.nan, beta)
+    met = matches(data)
+    return _with_recall(data, met.found / met.alarmed if met.alarmed else math.nan, beta)
 
 
 @prediction_metric(
@@ -202,10 +200,10 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
     """
-    first, events = first_alarms(data), data.events
-    size, delays = data.setting.elapsed(unit, events.starts, first)
+    met, events = matches(data), data.events
+    size, delays = data.setting.elapsed(unit, events.starts, met.first)
     if missed == "skip":
-        delays = delays[first < events.stops]
+        delays = delays[met.hits > 0]
     if len(delays) == 0:
         raise UndefinedError("no event is detected, so there is no delay to average")
     return float(STATISTICS[statistic](delays)) / size
@@ -252,7 +250,7 @@ def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str 
     >>> te.evaluate(y_true, y_pred=y_pred, metrics="false_alarms(per='h')", times=times)["false_alarms(per='h')"]
     1.0
     """
-    false = false_runs(with_early(data, early))
+    false = matches(with_early(data, early)).false
     if not isinstance(per, str):
         return per * (false / data.judged)  # in this order no number of points is too many
     size, _ = data.setting.positions(per, data.n)

@@ -20,15 +20,14 @@ from tsadeval.metrics.counting import (
     best_mean,
     cheapest,
     event_maxima,
-    false_runs,
-    first_alarms,
+    false_from,
     first_best,
     first_inside,
+    matches,
     overlaps,
     ranges,
     records,
     running_maxima,
-    sorted_normal,
 )
 from tsadeval.metrics.event_sweep import at_least, episodes, event_steps, in_one_unit, swept_events, with_early
 
@@ -67,7 +66,7 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     0.5
     """
     data = with_early(data, early)
-    return float(np.count_nonzero(first_alarms(data) < data.events.stops)) / len(data.events)
+    return float(np.count_nonzero(matches(data).hits)) / len(data.events)
 
 
 def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:
@@ -77,7 +76,7 @@ def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> f
     values = right / np.maximum(right + false, 1)
     normal = data.n - data.events.points
     if variant == "discounted" and normal > 0:
-        values = values * (np.searchsorted(sorted_normal(data), thresholds) / normal)
+        values = values * ((normal - false_from(data, thresholds)) / normal)
     return float(thresholds[::-1][first_best(values[::-1])])
 
 
@@ -285,7 +284,7 @@ def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     1.0
     """
     events, runs = data.events, data.predicted
-    seen = first_alarms(data) < events.stops
+    seen = matches(data).hits > 0
     if not seen.any():
         raise UndefinedError("no event is detected, so there is nothing to recover from")
     # The run that lasts from inside the event to beyond it, if there is one.
@@ -417,10 +416,10 @@ def expected_cost(
     >>> te.metrics.expected_cost([0, 1, 1, 0, 0, 1, 0], [1, 0, 1, 0, 0, 0, 0], miss=5, false_alarm=2)
     7.0
     """
-    events, first = data.events, first_alarms(data)
-    found = first < events.stops
-    cost = float(miss) * int(np.count_nonzero(~found)) + float(false_alarm) * false_runs(data)
+    events, met = data.events, matches(data)
+    found = met.hits > 0
+    cost = float(miss) * int(np.count_nonzero(~found)) + float(false_alarm) * met.false
     if delay_per_hour > 0:
         stamps = data.setting.clock.stamps
-        cost += delay_per_hour * float((stamps[first[found]] - stamps[events.starts[found]]).sum()) / SIZES["h"]
+        cost += delay_per_hour * float((stamps[met.first[found]] - stamps[events.starts[found]]).sum()) / SIZES["h"]
     return float(cost)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
-from tsadeval.core.define import prediction_metric, shared, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
@@ -31,13 +31,14 @@ from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf,
 from tsadeval.metrics.counting import (
     best_of_values,
     borders,
+    curve,
     event_maxima,
     f_of_counts,
+    matches,
     overlaps,
     owners,
     points_inside,
     prf_of_counts,
-    sorted_normal,
     widened,
     window_maxima,
 )
@@ -51,15 +52,10 @@ _POWERS_OF_3 = 3 ** np.arange(40, dtype=np.int64)
 _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
 
 
-@shared
-def _hits(data: Prediction) -> Index:
-    """Count the alarmed points of each event."""
-    return points_inside(data.events, data.predicted)
-
-
 def _false(data: Prediction) -> int:
     """Count the alarms outside the events, which no adjustment changes."""
-    return data.predicted.points - int(_hits(data).sum())
+    met = matches(data)
+    return met.alarmed - met.found
 
 
 def _reduced_lengths(lengths: Index) -> Index:
@@ -88,7 +84,8 @@ def _best(
     """Return the threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
     lengths = data.events.lengths
-    found = scores[order], order if of_event is None else of_event[order], sorted_normal(data)
+    scores, sweep = scores[order], curve(data)
+    found = scores, order if of_event is None else of_event[order], sweep.false[sweep.places(scores)]
     how = shares, strict, np.ones(1) if weights is None else weights, recall_weight(beta)
     return float(kernel.best_adjusted(*found, lengths, lengths if worth is None else worth, *how))
 
@@ -103,7 +100,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     >>> te.metrics.point_adjusted([1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0])
     PRF(precision=0.75, recall=0.75, f1=0.75)
     """
-    found = int(data.events.lengths[_hits(data) > 0].sum())
+    found = int(data.events.lengths[matches(data).hits > 0].sum())
     return prf_of_counts(found, _false(data), data.events.points, beta)
 
 
@@ -138,7 +135,7 @@ _K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}
 
 def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> Floats:
     """F at each of the required shares, which ascend."""
-    hits, lengths = _hits(data), data.events.lengths
+    hits, lengths = matches(data).hits, data.events.lengths
     hit = hits > 0
     hits, lengths = hits[hit], lengths[hit]
     # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
@@ -185,7 +182,10 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
     >>> [round(te.metrics.f1_pa_k(y_true, y_pred, k=k), 4) for k in (0, 0.5, 1)]
     [0.9231, 0.6, 0.4444]
     """
-    return float(_adjusted_f(data, np.array([float(k)]), strict, beta)[0])
+    hits, lengths = matches(data).hits, data.events.lengths
+    share = hits / lengths
+    found = np.where((hits > 0) & (share > k if strict else share >= k), lengths, hits)
+    return prf_of_counts(int(found.sum()), _false(data), data.events.points, beta).f1
 
 
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
@@ -276,11 +276,8 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
     >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, max_delay=k), 4) for k in (0, 1)]
     [0.3333, 0.8889]
     """
-    events, alarms = data.events, data.predicted
-    # The first run of alarms that ends after the event starts: it has the first alarm from there on, if any.
-    run = np.searchsorted(alarms.stops, events.starts, side="right")
-    first_alarm = np.append(alarms.starts, data.n)[run]
-    in_time = first_alarm < events.starts + np.minimum(events.lengths, min(max_delay, data.n) + 1)
+    events = data.events
+    in_time = matches(data).first < events.starts + np.minimum(events.lengths, min(max_delay, data.n) + 1)
     found = int(events.lengths[in_time].sum())
     return prf_of_counts(found, _false(data), events.points, beta).f1
 
@@ -314,7 +311,7 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     0.6666666666666666
     """
     worth = _reduced_lengths(data.events.lengths)
-    found = int(worth[_hits(data) > 0].sum())
+    found = int(worth[matches(data).hits > 0].sum())
     return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
 
 
@@ -368,7 +365,7 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
     [0.5455, 0.7692]
     """
     events = data.events
-    pieces, hits = overlaps(events, data.predicted), _hits(data)
+    pieces, hits = overlaps(events, data.predicted), matches(data).hits
     adjusted = (hits > 0) & (hits / events.lengths >= k)
     near = min(reach, data.n) * adjusted[pieces.first]
     starts = np.maximum(pieces.starts - near, events.starts[pieces.first])
@@ -430,5 +427,5 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
     hits = points_inside(events, wide)
     false = wide.points - int(hits.sum())
     if form != "symmetric":
-        hits = np.where(_hits(data) > 0, events.lengths, hits)
+        hits = np.where(matches(data).hits > 0, events.lengths, hits)
     return prf_of_counts(int(hits.sum()), false, events.points, beta).f1

@@ -11,15 +11,15 @@ from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, prf_of_counts, true_points
+from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, matches, prf_of_counts
 
 _RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
 
 
 def _confusion(data: Prediction) -> tuple[int, int, int, int]:
     """Count the points: alarms that are right and that are false; without alarm, those missed and those normal."""
-    found = true_points(data)
-    false, missed = data.predicted.points - found, data.events.points - found
+    met = matches(data)
+    found, false, missed = met.found, met.alarmed - met.found, met.anomalous - met.found
     return found, false, missed, data.n - found - false - missed
 
 
@@ -74,8 +74,8 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     >>> te.metrics.point([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     PRF(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
     """
-    found, false, *_ = _confusion(data)
-    return prf_of_counts(found, false, data.events.points, beta)
+    found, false, missed, _ = _confusion(data)
+    return prf_of_counts(found, false, found + missed, beta)
 
 
 @prediction_metric(

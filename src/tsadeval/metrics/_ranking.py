@@ -1,8 +1,8 @@
 """Metrics of the order of the scores: areas under curves, the best F over all thresholds, precision at k.
 
 All but the last follow from one sweep: at every distinct score v of an anomalous point, how many anomalous and
-how many normal points score at least v. Only values are sorted, never positions. Scores that are more than fit into
-memory come in blocks, and the same code takes these one after the other.
+how many normal points score at least v. Only the anomalous scores are sorted; the others are counted between them.
+Scores that are more than fit into memory come in blocks, and the same code takes these one after the other.
 
 After point adjustment an event is found whole from its highest score on: at the threshold v the found points are those
 of all events whose highest score is at least v, each event counting its length L, and the false alarms are the normal
@@ -19,12 +19,12 @@ from tsadeval.core.events import Index
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
 from tsadeval.metrics.counting import (
-    blocks_of,
+    curve,
     event_maxima,
     f_of_counts,
     level_ends,
     places_at_top,
-    sorted_normal,
+    ranks_of,
     sweeps_of,
 )
 
@@ -176,13 +176,9 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     0.75
     """
     k = places_at_top(k, data.events.points, data.n)
-    for part in blocks_of(data):
-        left = k - part.anomalous_above - part.normal_above  # so many of this block belong to the k
-        if left <= part.size:
-            above, tied = part.around_rank(left)
-            expected = (left - sum(above)) * tied[0] / sum(tied)
-            return float((part.anomalous_above + above[0] + expected) / k)
-    raise AssertionError("k is more than the number of points")
+    above, tied = ranks_of(data, k)
+    expected = (k - sum(above)) * tied[0] / sum(tied)
+    return float((above[0] + expected) / k)
 
 
 _SORBO = "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"
@@ -196,9 +192,9 @@ def _adjusted_steps(data: Scoring) -> tuple[Index, Index, Index, Index]:
     order = np.argsort(-maxima, kind="stable")
     last = level_ends(maxima[order])
     v, found = maxima[order][last], np.cumsum(data.events.lengths[order])[last]
-    normal = sorted_normal(data)
-    above, false = (len(normal) - np.searchsorted(normal, v, side) for side in ("right", "left"))
-    return np.append(0, found[:-1]), found, above, false
+    sweep = curve(data)
+    places = sweep.places(v)
+    return np.append(0, found[:-1]), found, sweep.above[places], sweep.false[places]
 
 
 @score_metric(

@@ -10,12 +10,15 @@ import numpy as np
 import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 import tsadeval.metrics._kernels.vus as vus
+from tsadeval.core._scan import matched
+from tsadeval.core.arrays import refuse_longer
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import shared
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
+from tsadeval.core.order import digits_pay, sort
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant, recall_weight
 from tsadeval.errors import UndefinedError
 
@@ -63,6 +66,27 @@ class Sweep(NamedTuple):
         """The scores v."""
         return np.asarray(self.anomalous[len(self.anomalous) - self.found])
 
+    def places(self, scores: Floats) -> Index:
+        """Where some of the scores v are among them."""
+        found = len(self.anomalous) - np.searchsorted(self.anomalous, scores)
+        return np.asarray(np.searchsorted(self.found, found))
+
+
+# Of the anomalous and the normal points: those above a score, and those that have it.
+AroundRank = tuple[tuple[int, int], tuple[int, int]]
+
+
+def _around_rank(scores: Any, anomalous: Floats, rank: int) -> AroundRank:
+    """Count the points of each class above the score that is this far from the top of all, and those that have it."""
+    # The rank in a sample tells what surely lies above: only the points there are looked at again.
+    sample = scores[:: len(scores) // 1024 + 1]
+    place = min(len(sample), int(rank / len(scores) * len(sample) * 1.1) + 30)
+    top = scores[scores >= np.partition(sample, len(sample) - place)[len(sample) - place]]
+    top = top if len(top) >= rank else scores
+    cut = np.partition(top, len(top) - rank)[len(top) - rank]
+    above, tied = (int(np.count_nonzero(part)) for part in (anomalous > cut, anomalous == cut))
+    return (above, int(np.count_nonzero(top > cut)) - above), (tied, int(np.count_nonzero(top == cut)) - tied)
+
 
 class ScoreBlock(NamedTuple):
     """Scores of both classes between two borders, and how many of each are higher.
@@ -83,15 +107,11 @@ class ScoreBlock(NamedTuple):
         """Number of points."""
         return len(self.anomalous) + len(self.normal) if self.tied is None else sum(self.tied)
 
-    def around_rank(self, rank: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    def around_rank(self, rank: int) -> AroundRank:
         """Count the points of each class above the score that is this far from the top, and those that have it."""
         if self.tied is not None:
             return (0, 0), self.tied
-        both = np.concatenate([self.anomalous, self.normal])
-        both.partition(len(both) - rank)
-        cut = both[len(both) - rank]
-        above = int(np.count_nonzero(self.anomalous > cut)), int(np.count_nonzero(self.normal > cut))
-        return above, (int(np.count_nonzero(self.anomalous == cut)), int(np.count_nonzero(self.normal == cut)))
+        return _around_rank(np.concatenate([self.anomalous, self.normal]), self.anomalous, rank)
 
     def sweep(self) -> Sweep:
         """Sweep over the thresholds of the block; its scores are ascending."""
@@ -111,32 +131,44 @@ class ScoreBlocks(Protocol):
 
 
 @shared
-def _classes(data: Scoring) -> tuple[Floats, Floats]:
-    """Return the scores of the anomalous and of the normal points; callers that need an order sort them in place."""
-    runs = data.truth
-    anomalous, normal = kernel.split(data.scores, runs.starts, runs.counts, runs.first)
-    return anomalous, normal
-
-
-@shared
-def sorted_normal(data: Scoring) -> Floats:
-    """Return the scores of the normal points, ascending."""
-    scores = _classes(data)[1]
-    scores.sort()
-    return scores
+def anomalous_scores(data: Scoring) -> Floats:
+    """Return the scores of the anomalous points, in the order of time."""
+    refuse_longer(data.n)
+    return np.asarray(kernel.of_class(data.raw, data.truth.starts, data.truth.counts, 1 - data.truth.first))
 
 
 @shared
 def curve(data: Scoring) -> Sweep:
     """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
-    anomalous = _classes(data)[0]
-    anomalous.sort()
-    return Sweep(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
+    return _sweep_at(data, anomalous_scores(data).copy())
 
 
-def blocks_of(data: Scoring | ScoreBlocks) -> Iterable[ScoreBlock]:
-    """Return all scores: as one block, in any order, or in the blocks that they come in."""
-    return [ScoreBlock(*_classes(data))] if isinstance(data, Scoring) else data.blocks()
+def _sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
+    runs, ascending = data.truth, sort(thresholds)
+    # Where a sort is cheap, it is the better way to scores that lie too unevenly for a table.
+    counts = kernel.placed(ascending, data.raw, runs.starts, runs.counts, runs.first, not digits_pay())
+    if counts is None:
+        normal = kernel.of_class(data.raw, runs.starts, runs.counts, runs.first)
+        counts = kernel.curve(ascending, sort(normal))
+    return Sweep(ascending, *counts)
+
+
+def false_from(data: Scoring, thresholds: Floats) -> Index:
+    """Count the normal points that score at least each threshold."""
+    sweep = _sweep_at(data, thresholds.copy())
+    return sweep.false[sweep.places(thresholds)]
+
+
+def ranks_of(data: Scoring | ScoreBlocks, rank: int) -> AroundRank:
+    """Count the points of each class above the score that is this far from the top of all, and those that have it."""
+    if isinstance(data, Scoring):
+        return _around_rank(data.raw, anomalous_scores(data), rank)
+    for part in data.blocks():
+        before = part.anomalous_above, part.normal_above
+        if rank - sum(before) <= part.size:
+            above, tied = part.around_rank(rank - sum(before))
+            return (before[0] + above[0], before[1] + above[1]), tied
+    raise AssertionError("the rank is more than the number of points")
 
 
 def sweeps_of(data: Scoring | ScoreBlocks) -> Iterable[Sweep]:
@@ -166,10 +198,10 @@ def candidates(data: Scoring) -> Counts:
 
     At any other one the same points are found as at the next larger of these, and there are more false alarms.
     """
-    points, normal = curve(data), sorted_normal(data)
+    points = curve(data)
     if len(points.anomalous) and points.anomalous[-1] == data.high:
         return Counts(points.scores, points.found, points.false)
-    at_top = len(normal) - np.searchsorted(normal, data.high)
+    at_top = np.count_nonzero(data.raw == data.high)
     return Counts(np.append(data.high, points.scores), np.append(0, points.found), np.append(at_top, points.false))
 
 
@@ -184,8 +216,8 @@ def best_of_values(found_from: Floats, false_from: Floats, beta: float) -> float
     Both arrays hold, for each point of their class, the largest v at which it does. What adjusts points by their
     neighbours becomes such a value, and the sweep is one merge.
     """
-    ascending = np.sort(found_from)
-    found, _, alarmed = kernel.curve(ascending, np.sort(false_from))
+    ascending, false_from = sort(found_from.copy()), np.ascontiguousarray(false_from)
+    found, _, alarmed = kernel.placed(ascending, false_from, _ONE_PIECE, np.array([len(false_from)]), 0, False)
     values = np.asarray(f_of_counts(found, alarmed, len(ascending), beta))
     return float(ascending[len(ascending) - found[first_best(values)]])
 
@@ -255,7 +287,8 @@ def overlaps(first: Events, second: Events) -> Pieces:
 @shared
 def event_maxima(data: Scoring) -> Floats:
     """Return the largest score of each event: it is detected from there down."""
-    return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
+    lengths = data.events.lengths
+    return np.asarray(np.maximum.reduceat(anomalous_scores(data), np.cumsum(lengths) - lengths))
 
 
 def owners(events: Events) -> Index:
@@ -275,24 +308,23 @@ def points_inside(events: Events, runs: Events) -> Index:
     return in_front(events.stops) - in_front(events.starts)
 
 
-@shared
-def true_points(data: Prediction) -> int:
-    """Count the alarms at anomalous points."""
-    return data.events.shared_points(data.predicted)
+class Matches(NamedTuple):
+    """How events and alarms meet."""
+
+    hits: Index  # points of each event that are alarmed
+    first: Index  # the first of them, or the event's stop
+    anomalous: int  # points of all events
+    found: int  # those of them that are alarmed
+    alarmed: int  # alarmed points
+    alarms: int  # runs of alarms
+    false: int  # those that touch no event
 
 
 @shared
-def first_alarms(data: Prediction) -> Index:
-    """Return the first alarm in each event; its stop where there is none."""
-    events = data.events
-    return np.minimum(first_inside(data.predicted, events.starts, events.stops), events.stops)
-
-
-@shared
-def false_runs(data: Prediction) -> int:
-    """Count the alarm runs that touch no event."""
-    runs = data.predicted
-    return int(np.count_nonzero(first_inside(data.events, runs.starts, runs.stops) >= runs.stops))
+def matches(data: Prediction) -> Matches:
+    """Return how the events and the alarms meet, in one pass over their runs."""
+    y, p = data.truth, data.alarms
+    return Matches(*matched(y.starts, y.counts, y.first, p.starts, p.counts, p.first))
 
 
 def borders(runs: Events) -> Index:

@@ -13,7 +13,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import curve, event_maxima, first_best, sorted_normal
+from tsadeval.metrics.counting import curve, event_maxima, false_from, first_best
 
 
 def at_least(ascending: Floats, thresholds: Floats) -> Index:
@@ -115,7 +115,7 @@ def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
     normal = data.n - data.events.points
     if variant == "segments" or normal == 0:
         return _best(thresholds, detected, weight * events + detected + false, weight)
-    quiet = np.searchsorted(sorted_normal(data), thresholds)
+    quiet = normal - false_from(data, thresholds)
     return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, weight)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from tsadeval.comparison.inference import Groups
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import parse_call
 from tsadeval.core.selection import Metrics
@@ -12,6 +13,7 @@ from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.metrics.criteria import AnyCriterion
 from tsadeval.rankeval.suite import Suite, SuiteResult, last_plan
 from tsadeval.rankeval.suites import SUITES
 from tsadeval.rankeval.suites.adversaries import AnyAdversary
@@ -37,6 +39,8 @@ class SuiteOptions(AuditOptions, total=False):
     cases: Sequence[str] | str | None
     tasks: Sequence[str | HardTask | Callable[..., Any]] | str | None
     data: Any
+    criteria: AnyCriterion | Sequence[AnyCriterion] | None
+    groups: Groups | None
 
 
 def run(
@@ -57,12 +61,14 @@ def run(
     ----------
     suite : str or suite, default="quick"
         "quick", "paper", "paper-text" or "standard"; "hard" for tasks on which metrics are known to be fooled; "audit"
-        for real scores against adversaries (`te.rankeval.audit`). Options may stand in brackets: "hard(repeats=20)".
+        for real scores against adversaries (`te.rankeval.audit`); "selection" for how good a detector is that a metric
+        chose on other series. Options may stand in brackets: "hard(repeats=20)".
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
     scores : path, data frame, mapping or Scores
-        Of the suite "audit": the real scores.
+        Of the suites "audit" and "selection": the real scores. The second takes series with labels only, from data sets
+        with ten such series on which all detectors have scores.
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
@@ -86,8 +92,15 @@ def run(
         - `cases`, `tasks`: some of the suite's only. Tasks of the suite "hard" may be your own: functions of a random
           generator that return labels and the scores of models, worst first, or "module:function".
         - `data`: the folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite
-          join where their files are present. For "audit" the same as `scores`.
-        - `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`.
+          join where their files are present. For "audit" and "selection" the same as `scores`.
+        - `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`. "selection" has them
+          too, without adversaries, and takes metrics of predictions at their best threshold.
+        - `criteria` of the suite "selection": what counts in the end, some of "events" (found at one look per 10,000
+          points), "early" (how early they are), "costs", "points" (point-wise F1) and "rare" (anomalous points at 1 %
+          of the normal ones), all by default. "costs(missed=50, false_alarm=2)" are your costs; your own is a function
+          (scoring, alarms) that returns a number, higher for better alarms (bool, one a point), or "module:function".
+        - `groups` of the suite "selection": the data set of each series, as a mapping or a function of its name; by
+          default its file, where there are several. Choices are made and judged within data sets.
 
     Returns
     -------

@@ -167,7 +167,8 @@ class SuiteResult(Result):
     - of hard `sensitivity()`, how far each nuisance of the controls moves the value of every metric, in units of skill;
     - of audit `agreement(metrics=None)`, how far every two metrics agree on the order of the detectors; `ranks()`, the
       mean rank of every detector; `example(metric)`, the series on which a metric is fooled most;
-      `disagreement(metric, other)`, the one on which two disagree most; `values_of(metric)`; `names(*kinds)`.
+      `disagreement(metric, other)`, the one on which two disagree most; `values_of(metric)`; `names(*kinds)`;
+    - of selection `mistakes(metric)`, the rows of `explain(metric)`.
 
     Attributes
     ----------
@@ -231,8 +232,9 @@ class SuiteResult(Result):
         rule : str, optional
             Of hard, and a metric of predictions; "best" by default, where each detector is judged at its own best
             threshold for this metric, found with the labels. "quantile(0.95)" is the other.
-        pairs : int, default=1
-            Of hard: how many pairs of each task.
+        pairs : int
+            Of hard: how many pairs of each task, 1 by default. Of selection: how many wrong choices between two
+            detectors are printed, 10 by default; `rows` has all.
         tasks : int, default=5
             Of hard: how many tasks, those with the lowest scores; None for all on which something is wrong.
         beside : str, function or Metric, default="ears"

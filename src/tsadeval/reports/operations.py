@@ -10,11 +10,11 @@ from tsadeval.comparison.standings import Data
 from tsadeval.core.events import Index
 from tsadeval.core.results import plain
 from tsadeval.core.times import Times
+from tsadeval.incidents.onsets import EVENT_COLUMNS
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.pages import judged
 
-_KNOWN = ("series", "detector", "start", "stop", "detected", "delay")  # of an incident; the rest is of its file
 METRICS = ("event_recall", "event_precision", "time_in_alarm")
 IN_TIME = (*METRICS, "false_alarms(per='week')", "detection_delay(unit='min', statistic='median')")
 
@@ -28,8 +28,8 @@ def operations(series: Sequence[SeriesView], choice: Choices) -> Data:
     return {
         "sentence": choice.sentence,
         "detector": choice.detector,
-        "words": {name: getattr(words, name) for name in ("events", "pages", "per", "unit")},
-        "about": f"The budget is {choice.asked}{words.each}{words.apart}.",
+        "words": {name: words[name] for name in ("events", "pages", "per", "unit")},
+        "about": f"The budget is {choice.asked}{words['each']}{words['apart']}.",
         "rows": [{name: plain(row[name]) for name in names} for row in choice.judged],
         "series": found,
         "first": first,
@@ -54,7 +54,7 @@ def _series(one: SeriesView, choice: Choices) -> Data:
     if scored is None:
         return {"ends": _places(one.times, np.array([0]), np.array([one.labels.n]))[0], "incidents": [], "pages": []}
     data = scored.scoring.above(choice.thresholds[choice.detector])
-    offset, own = offset_of(scored), judged(scored, data, **choice.options)
+    offset, own = offset_of(scored), judged(scored, data, **choice.words["options"])
     events = scored.scoring.events
     spans = [_places(one.times, each.starts + offset, each.stops + offset) for each in (events, own.false_pages)]
     incidents = [
@@ -62,7 +62,11 @@ def _series(one: SeriesView, choice: Choices) -> Data:
             "span": span,
             "found": row["detected"],
             "delay": row["delay"],
-            "about": {name: str(value) for name, value in row.items() if name not in _KNOWN and value is not None},
+            "about": {
+                name: str(value)
+                for name, value in row.items()
+                if name not in EVENT_COLUMNS and name not in ("series", "detector") and value is not None
+            },
         }
         for span, row in zip(spans[0], own.rows, strict=True)
     ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.metrics.counting import curve, event_maxima, sorted_normal, threshold_ranks
+from tsadeval.metrics.counting import curve, event_maxima, false_from, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least, event_steps
 from tsadeval.thresholds.best import judged_levels
 
@@ -139,7 +139,7 @@ def count_alarms(scoring: Scoring, levels: Levels) -> Counts:
     silent = np.append(0, np.cumsum(scoring.events.lengths[order]))[np.searchsorted(maxima[order], v)]
     return Counts(
         found=at_least(curve(scoring).anomalous, v),
-        false=at_least(sorted_normal(scoring), v),
+        false=np.append(false_from(scoring, v[:-1]), 0),
         adjusted=scoring.events.points - silent,
         events=sweep.detected,
         runs=sweep.false,

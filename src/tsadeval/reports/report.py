@@ -112,7 +112,7 @@ def report(
             )
         found, rules = found.select(detectors=list(choice.thresholds)), choice.thresholds
         usual = min(rules[choice.detector], sys.float_info.max)
-        metrics = (IN_TIME if choice.words.unit else METRICS) if metrics is None else metrics
+        metrics = (IN_TIME if choice.words["unit"] else METRICS) if metrics is None else metrics
     rule = parse_rule(usual if threshold is None else threshold)
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]

@@ -4,17 +4,17 @@ import numpy as np
 
 
 def best_adjusted(
-    const double[::1] scores, const long long[::1] events, const double[::1] normal,
+    const double[::1] scores, const long long[::1] events, const long long[::1] falses,
     const long long[::1] lengths, const long long[::1] worth,
     const double[::1] shares, bint strict, const double[::1] weights, double recall_weight,
 ):
     """The v of the best weighted mean, over the required shares, of F at the alarms `score >= v`.
 
-    `scores` are those of the points that can find an event, descending, and `events` the events they belong to;
-    `normal` are the scores of the normal points, ascending. An event of which at least a required share is hit
+    `scores` are those of the points that can find an event, descending, `events` the events they belong to and `falses`
+    how many normal points score as much or more. An event of which at least a required share is hit
     (more than it, where strict) counts for its `worth`; else for its hits. The shares ascend.
     """
-    cdef Py_ssize_t i = 0, j, k, e, reached, n_shares = shares.shape[0], left = normal.shape[0]
+    cdef Py_ssize_t i = 0, j, k, e, reached, n_shares = shares.shape[0]
     cdef double v, share, gain, false, total = 0, value, best = -1, best_at = 0
     hits_of, reached_by = np.zeros(lengths.shape[0], np.int64), np.zeros(lengths.shape[0], np.int64)
     counts = np.zeros(n_shares)
@@ -39,9 +39,7 @@ def best_adjusted(
                     tp[j] += 1
                 adjusted[e] = reached
                 i += 1
-            while left > 0 and normal[left - 1] >= v:
-                left -= 1
-            false = normal.shape[0] - left
+            false = falses[i - 1]
             # The smallest share finds the most, so no mean is above its F: most thresholds need no more than that.
             value = (1 + recall_weight) * tp[0] / (recall_weight * total + tp[0] + false)
             if value < best:

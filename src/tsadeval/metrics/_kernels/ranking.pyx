@@ -1,30 +1,38 @@
-"""The scores of the two classes apart, and the threshold sweep once they are sorted: one merge."""
+"""The scores of the two classes apart, and the threshold sweep: normal scores counted between anomalous ones."""
 
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t
 
 import numpy as np
 
 from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 
+cdef enum:
+    # Cells of a grid for each level: many, as long as the grid is small beside the second-level cache.
+    MANY = 16
+    FEW = 2
+    SMALL = 65536
+    # Levels up to which counting is as quick as a vectorised sort of the other class.
+    LARGE = 65536
 
-def split(const double[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label):
-    """The scores of the anomalous and of the normal points, as they lie; `label` is that of the first run.
+ctypedef fused score_t:
+    float
+    double
 
-    Labels come in runs, and a run is copied as a whole: a mask would be asked at every point.
-    """
-    cdef Py_ssize_t k, runs = starts.shape[0], points = 0
-    for k in range(not label, runs, 2):
-        points += counts[k]
-    anomalous, normal = np.empty(points), np.empty(scores.shape[0] - points)
-    cdef double[::1] first = anomalous if label else normal, second = normal if label else anomalous
-    cdef double *to[2]
-    to[0] = &first[0] if first.shape[0] else NULL
-    to[1] = &second[0] if second.shape[0] else NULL
-    with nogil:
-        for k in range(runs):
-            memcpy(to[k & 1], &scores[starts[k]], counts[k] * sizeof(double))
-            to[k & 1] += counts[k]
-    return anomalous, normal
+
+cdef extern from "places.h":
+    ctypedef struct Grid:
+        int32_t *begin
+    enum:
+        PIECES
+
+    bint grid_for_floats(
+        Grid *g, const double *levels, int32_t count, int32_t cells, bint easy, const float *s, Py_ssize_t n
+    ) noexcept nogil
+    bint grid_for_doubles(
+        Grid *g, const double *levels, int32_t count, int32_t cells, bint easy, const double *s, Py_ssize_t n
+    ) noexcept nogil
+    void place_floats(const float *s, Py_ssize_t n, const Grid *g, const double *levels, int32_t *slots) noexcept nogil
+    void place_doubles(const double *s, Py_ssize_t n, const Grid *g, const double *levels, int32_t *slots) noexcept nogil
 
 
 cdef void merge(const double[::1] anomalous, const double[::1] normal, long long[::1] above) noexcept nogil:
@@ -83,6 +91,78 @@ def curve(const double[::1] anomalous, const double[::1] normal):
             k += 1
     return found[:k], above[:k], false[:k]
 
+
+def of_class(const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint first):
+    """The scores of the runs 0, 2, 4, ..., or of the runs 1, 3, 5, ... (`first` 1), as they lie."""
+    cdef Py_ssize_t k, i, at = 0
+    for k in range(first, starts.shape[0], 2):
+        at += counts[k]
+    found = np.empty(at)
+    cdef double[::1] out = found
+    with nogil:
+        at = 0
+        for k in range(first, starts.shape[0], 2):
+            for i in range(starts[k], starts[k] + counts[k]):
+                out[at] = scores[i]
+                at += 1
+    return found
+
+
+def placed(
+    const double[::1] ascending, const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts,
+    bint first, bint easy,
+):
+    """As `curve`, of ascending anomalous scores and of those scores that lie in every other run, in any order.
+
+    `first` is the first of these runs, 0 or 1. The scores are only counted between the anomalous ones. With `easy`,
+    None where that takes long: where cells of equal width do not do, or too many for the cache are needed.
+    """
+    cdef Py_ssize_t points = ascending.shape[0], i, k
+    cdef int32_t count = 0, cells = 64
+    cdef long long higher = 0
+    cdef bint ready
+    cdef Grid grid
+    levels = np.empty(points + 1)
+    found = np.empty(points, np.int64)
+    cdef double[::1] level = levels
+    cdef long long[::1] tp = found
+    with nogil:
+        for i in range(points):
+            if i == 0 or ascending[i] != ascending[i - 1]:
+                level[count] = ascending[i]
+                tp[count] = points - i
+                count += 1
+    above, false = np.empty(count, np.int64), np.empty(count, np.int64)
+    if count == 0:
+        return found, above, false
+    if easy and count > LARGE:
+        return None
+    while cells < MANY * count and (cells < SMALL or cells < FEW * count):
+        cells *= 2
+    begins, slots = np.empty(2 * cells + PIECES + 1, np.int32), np.zeros(2 * count + 1, np.int32)
+    cdef int32_t[::1] begin = begins, slot = slots
+    cdef long long[::1] before = above, fp = false
+    grid.begin = &begin[0]
+    with nogil:
+        if score_t is float:
+            ready = grid_for_floats(&grid, &level[0], count, cells, easy, &scores[0], scores.shape[0])
+        else:
+            ready = grid_for_doubles(&grid, &level[0], count, cells, easy, &scores[0], scores.shape[0])
+    if not ready:
+        return None
+    with nogil:
+        for k in range(first, starts.shape[0], 2):
+            if score_t is float:
+                place_floats(&scores[starts[k]], counts[k], &grid, &level[0], &slot[0])
+            else:
+                place_doubles(&scores[starts[k]], counts[k], &grid, &level[0], &slot[0])
+        for i in range(count):
+            k = count - 1 - i
+            higher += slot[2 * k + 2]
+            before[i] = higher
+            higher += slot[2 * k + 1]
+            fp[i] = higher
+    return found[:count][::-1].copy(), above, false
 
 def pairs_lost(const long long[::1] found, const long long[::1] above, const long long[::1] false):
     """Twice the number of pairs of the two classes in the wrong order, a tie counting one half: exact.

@@ -88,8 +88,17 @@ class AuditSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = Layout.of(AuditCell, "tsadeval rankeval run --suite audit")
-    analysis = AuditAnalysis
-    options = ("data", "y_true", "y_score", "by", "value", "threshold", "adversaries", "seed")
+    analysis: ClassVar[type[Any]] = AuditAnalysis
+    options: ClassVar[tuple[str, ...]] = (
+        "data",
+        "y_true",
+        "y_score",
+        "by",
+        "value",
+        "threshold",
+        "adversaries",
+        "seed",
+    )
     nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})
 
     data: Any = field(default=None, compare=False, repr=False)
@@ -106,10 +115,7 @@ class AuditSuite(Suite):
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
         """Return the plan of a run on these scores."""
         tried, threshold = choose_adversaries(self.adversaries), parse_rule(self.threshold)
-        data = self.data if scores is None else scores
-        if data is None:
-            raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
-        usable = self._usable(data)
+        usable = self.usable(self.read(self.data if scores is None else scores))
         names = {a.name for a in tried}
         for taken in (name for series, _ in usable for name in series.detectors if name in names):
             raise InvalidInputError(f"detector {taken!r} is called as an adversary of the audit is: rename it")
@@ -123,10 +129,10 @@ class AuditSuite(Suite):
             rule=rule_key(threshold),
         )
 
-    def _usable(self, data: Any) -> list[tuple[SeriesScores, SeriesRecord]]:
+    def usable(self, parts: Iterable[Scores]) -> list[tuple[SeriesScores, SeriesRecord]]:
         """Read the series that have points of both classes and a detector's scores."""
         given, lost = [], []
-        for scores in self.read(data):
+        for scores in parts:
             try:
                 given += [(series, SeriesRecord.of(series, scores)) for series in scores.by_series()]
                 lost += scores.left_out_lines()
@@ -144,7 +150,11 @@ class AuditSuite(Suite):
         return usable
 
     def read(self, data: Any) -> list[Scores]:
-        """Read the scores of an audit: a `te.Scores`, a table, a file, or all tables with labels in a folder."""
+        """Read real scores: a `te.Scores`, a table, a file, or all tables with labels in a folder."""
+        if data is None:
+            raise InvalidParameterError(
+                f"suite {self.name!r} needs data (--data): a table, or a folder of tables, of scores"
+            )
         if isinstance(data, (Scores, list, tuple)) or hasattr(data, "scorings"):
             return [as_scores(data)]
         folder = isinstance(data, (str, os.PathLike)) and Path(data).is_dir()
@@ -212,10 +222,10 @@ def stream(series: str, adversary: str, seed: int) -> np.random.Generator:
 def scorings(chunk: Chunk) -> Iterator[Making]:
     """Give the scores of detectors and adversaries on a series, which are the payload of the chunk."""
     for cells in group_cells(chunk.cells, lambda cell: cell.detector).values():
-        yield tuple(cells), partial(_scoring, cells[0], *chunk.payload)
+        yield tuple(cells), partial(scoring_of, cells[0], *chunk.payload)
 
 
-def _scoring(cell: AuditCell, series: SeriesScores, adversaries: dict[str, Adversary]) -> tuple[Scoring, Row]:
+def scoring_of(cell: AuditCell, series: SeriesScores, adversaries: dict[str, Adversary]) -> tuple[Scoring, Row]:
     """Return the scores of a detector, or those of an adversary on the points that the detectors are judged on."""
     events, name = Events.of(series.y_true), cell.detector
     facts = {"events": len(events), "anomalous": events.points}

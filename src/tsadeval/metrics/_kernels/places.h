@@ -1,0 +1,210 @@
+/* Count scores between sorted levels, without sorting them. In C, because Cython can make no clones of a function.
+
+   A grid of cells over the levels tells which few of them a score has to be compared with. The cell of a score never
+   falls as the score grows, not even where arithmetic rounds, so the counts are exact whatever the grid: it only decides
+   how long a search is. Cells of equal width are the quickest. Where they leave many levels to some cell (outliers,
+   heavy tails), cells follow the bits of the scores: the first ones lead to a piece, which has equal cells of its own.
+
+   The file includes itself, once for each type of scores. */
+
+#ifndef SCORE
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../../core/_machine.h"
+
+#define PIECES 1024
+#define WORTH 0.6 /* steps of a search that cost as much as finding a piece first */
+#define AT_ONCE 256 /* scores whose cells are found in one go: they stay in the first-level cache */
+
+typedef struct {
+    uint64_t low; /* key of its first level */
+    int32_t offset, last; /* its first cell, and how many more it has */
+    int32_t shift; /* of keys to cells */
+} Piece;
+
+typedef struct {
+    double low, scale, last; /* of equal cells, for scores that are halved */
+    uint64_t low_key;
+    int32_t shift, pieces; /* no pieces: equal cells */
+    Piece piece[PIECES];
+    int32_t *begin; /* of every cell: how many levels lie in cells before it */
+} Grid;
+
+/* A whole number that orders as scores do; minus zero has that of zero. */
+static inline uint64_t key_of(double score) {
+    int64_t bits;
+    score += 0.0;
+    memcpy(&bits, &score, sizeof bits);
+    return (uint64_t)bits ^ ((uint64_t)(bits >> 63) | (uint64_t)1 << 63);
+}
+
+static inline int32_t equal_cell(double score, const Grid *g) {
+    /* Halves, because the distance of two finite numbers may not be finite. */
+    double place = (score * 0.5 - g->low) * g->scale;
+    place = place > 0 ? place : 0; /* so is what is no number */
+    place = place < g->last ? place : g->last;
+    return (int32_t)place;
+}
+
+/* (key - low) >> shift, between 0 and last. By masks: a branch would be a guess. */
+static inline int32_t cell_from(uint64_t key, uint64_t low, int32_t shift, int32_t last) {
+    const uint64_t place = ((key - low) & -(uint64_t)(key > low)) >> shift, within = -(uint64_t)(place < (uint64_t)last);
+    return (int32_t)((place & within) | ((uint64_t)last & ~within));
+}
+
+static inline int32_t piece_at(uint64_t key, const Grid *g) {
+    return cell_from(key, g->low_key, g->shift, g->pieces - 1);
+}
+
+static inline int32_t cell_by_key(double score, const Grid *g) {
+    const uint64_t key = key_of(score);
+    const Piece *p = &g->piece[piece_at(key, g)];
+    return p->offset + cell_from(key, p->low, p->shift, p->last);
+}
+
+static inline int32_t cell_of(double score, const Grid *g) {
+    return g->pieces ? cell_by_key(score, g) : equal_cell(score, g);
+}
+
+static int shift_for(uint64_t width, uint64_t last) {
+    int shift = 0;
+    while (width >> shift > last) shift++;
+    return shift;
+}
+
+static void fill(Grid *g, const double *levels, int32_t count, int32_t cells) {
+    int32_t i, before = 0;
+    memset(g->begin, 0, (cells + 1) * sizeof *g->begin);
+    for (i = 0; i < count; i++) g->begin[cell_of(levels[i], g)]++;
+    for (i = 0; i <= cells; i++) {
+        const int32_t here = g->begin[i];
+        g->begin[i] = before;
+        before += here;
+    }
+}
+
+static void lay_equal_cells(Grid *g, const double *levels, int32_t count, int32_t cells) {
+    g->pieces = 0;
+    g->low = levels[0] * 0.5;
+    g->scale = cells / (levels[count - 1] * 0.5 - g->low);
+    if (!(g->scale - g->scale == 0)) g->scale = 0; /* not finite: one cell for all */
+    g->last = cells - 1;
+    fill(g, levels, count, cells);
+}
+
+/* Lay at most twice so many cells, and PIECES more. */
+static void lay_pieces(Grid *g, const double *levels, int32_t count, int32_t cells) {
+    const int32_t each = cells / count;
+    int32_t p, first = 0, next, used = 0, here;
+    g->low_key = key_of(levels[0]);
+    g->shift = shift_for(key_of(levels[count - 1]) - g->low_key, PIECES - 1);
+    g->pieces = PIECES;
+    for (p = 0; p < PIECES; p++) {
+        next = first;
+        while (next < count && piece_at(key_of(levels[next]), g) <= p) next++;
+        here = 1;
+        while (next - first > 1 && here < (next - first) * each) here *= 2;
+        g->piece[p].low = first < next ? key_of(levels[first]) : 0;
+        g->piece[p].shift = first < next ? shift_for(key_of(levels[next - 1]) - g->piece[p].low, here - 1) : 0;
+        g->piece[p].offset = used;
+        g->piece[p].last = here - 1;
+        used += here;
+        first = next;
+    }
+    fill(g, levels, count, used);
+}
+
+#define SCORE float
+#define STEPS steps_of_floats
+#define MAKE_GRID grid_for_floats
+#define CELLS_OF cells_of_floats
+#define PLACE place_floats
+#include "places.h"
+#undef SCORE
+#undef STEPS
+#undef MAKE_GRID
+#undef CELLS_OF
+#undef PLACE
+
+#define SCORE double
+#define STEPS steps_of_doubles
+#define MAKE_GRID grid_for_doubles
+#define CELLS_OF cells_of_doubles
+#define PLACE place_doubles
+#include "places.h"
+#undef SCORE
+#undef STEPS
+#undef MAKE_GRID
+#undef CELLS_OF
+#undef PLACE
+
+#else
+
+/* How many steps the search for a score takes in its cell, on average over some of the scores. */
+static double STEPS(const Grid *g, const SCORE *s, ptrdiff_t n) {
+    const ptrdiff_t looked = n < 1024 ? n : 1024;
+    ptrdiff_t i, steps = 0;
+    for (i = 0; i < looked; i++) {
+        const int32_t cell = cell_of(s[i * (n / looked)], g);
+        int32_t left = g->begin[cell + 1] - g->begin[cell];
+        for (; left > 1; left /= 2) steps++;
+    }
+    return (double)steps / looked;
+}
+
+/* Make the grid of some distinct ascending levels, at least one, for some scores; with `easy`, only if equal cells do. */
+static int MAKE_GRID(
+    Grid *g, const double *levels, int32_t count, int32_t cells, int easy, const SCORE *s, ptrdiff_t n) {
+    double equal;
+    lay_equal_cells(g, levels, count, cells);
+    equal = STEPS(g, s, n);
+    if (equal < WORTH || count < 64) return 1;
+    if (easy) return 0;
+    lay_pieces(g, levels, count, cells);
+    if (STEPS(g, s, n) + WORTH >= equal) lay_equal_cells(g, levels, count, cells);
+    return 1;
+}
+
+FOR_EVERY_MACHINE static void CELLS_OF(const SCORE *s, ptrdiff_t n, const Grid *g, int32_t *cells) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) cells[i] = equal_cell(s[i], g);
+}
+
+/* Count s[:n]: slots[2 j] those between levels j - 1 and j, slots[2 j + 1] those at level j.
+
+   There is room for one level more. What a score needs of memory is asked for a block of them at once: it is known
+   before the first branch is guessed. */
+static void PLACE(const SCORE *s, ptrdiff_t n, const Grid *g, const double *levels, int32_t *slots) {
+    int32_t cells[AT_ONCE], first[AT_ONCE], sizes[AT_ONCE];
+    ptrdiff_t from, i;
+    for (from = 0; from < n; from += AT_ONCE) {
+        const ptrdiff_t count = n - from < AT_ONCE ? n - from : AT_ONCE;
+        if (g->pieces)
+            for (i = 0; i < count; i++) cells[i] = cell_by_key(s[from + i], g);
+        else
+            CELLS_OF(s + from, count, g, cells);
+        for (i = 0; i < count; i++) {
+            const int32_t *begin = &g->begin[cells[i]];
+            first[i] = begin[0];
+            sizes[i] = begin[1] - begin[0];
+            FETCH(&levels[first[i]]);
+            FETCH(&slots[2 * first[i]]);
+        }
+        for (i = 0; i < count; i++) {
+            const double score = s[from + i];
+            int32_t at = first[i], size = sizes[i];
+            while (size > 1) { /* rare; as many steps whatever the score */
+                const int32_t half = size / 2;
+                at += levels[at + half - 1] < score ? half : 0;
+                size -= half;
+            }
+            /* No branch where a cell has one level or none: which of them is a guess at best. */
+            slots[2 * at + size * (2 * (levels[at] < score) + (levels[at] == score))]++;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""The paper beside ours: its printed numbers, and what gives ours."""

@@ -1,0 +1,193 @@
+"""The suite `selection`: planted detectors, the published scores, data sets, stores and what is refused."""
+
+import numpy as np
+import pytest
+
+import commands
+import tsadeval as te
+from published import SHARED
+from tsadeval.rankeval.series import GENERATORS
+from tsadeval.rankeval.suites.selection_table import ITSELF, RANDOM
+
+# A detector by the share of anomalous points that it finds and of normal points that it alarms on.
+PLANTED = {"finds all": (1.0, 0.1), "most": (0.8, 0.1), "half": (0.5, 0.05), "one in ten": (0.1, 0.0)}
+
+
+def planted(series=12, seed=0):
+    """Long events: point adjustment sees all of an event in a few hits, and so prefers few false alarms to finding."""
+    rng = np.random.default_rng(seed)
+    for k in range(series):
+        mask = np.arange(3000) % 600 // 60 == rng.integers(1, 9)
+        for name, (q, p) in PLANTED.items():
+            yield f"s{k:02d}", name, mask.astype(int), GENERATORS["PreQ-NegP"].scores(mask, rng, q, p)
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return te.Scores(list(planted()))
+
+
+@pytest.fixture(scope="module")
+def result(scores):
+    return te.rankeval.run("selection", ["auc_pr", "f1_pa", "f1", "event_recall"], scores, criteria="points")
+
+
+def rows_of(result):
+    return {row["metric"]: row for row in result.table().rows}
+
+
+def test_planted_detectors(result):
+    """The criterion itself finds the better detector, a random number does not, F1-PA picks the wrong one."""
+    rows = rows_of(result)
+    assert rows[ITSELF]["pair"] == rows[ITSELF]["top"] == pytest.approx(1)
+    assert rows["auc_pr"]["pair"] == pytest.approx(1)
+    assert abs(rows[RANDOM]["pair"]) < 0.25
+    assert rows["f1_pa"]["pair"] < -0.5
+    assert rows["f1_pa"]["top"] < 0
+    assert rows["auc_pr"]["verdict"] == "usable"
+    assert rows["f1_pa"]["verdict"] == "no better than chance"
+    wrong = result.explain("f1_pa").rows[0]
+    assert (wrong["chosen"], wrong["better"]) == ("one in ten", "finds all")
+    assert wrong["better_worth"] - wrong["chosen_worth"] == pytest.approx(wrong["lost"])
+    assert wrong["chosen_value"] > wrong["better_value"]
+    assert result.explain("auc_pr").rows == []
+
+
+def test_the_table_says_what_it_stands_on(result):
+    text = repr(result)
+    assert "12 series of one data set, 4 detectors" in text
+    assert "95 % intervals over series, since there is one data set" in text
+    row = rows_of(result)["auc_pr"]
+    assert row["pair_low"] <= row["pair"] <= row["pair_high"]
+    assert [row[f"n{n}"] for n in (1, 2, 5, 10)] == pytest.approx([1, 1, 1, 1])
+    assert result.table()["auc_pr"] == row["pair"]
+    assert "usable" in result.to_latex()
+
+
+def test_kin_are_marked_and_have_an_index_without_the_criterion(scores):
+    found = te.rankeval.run("selection", ["f1", "auc_pr"], scores, criteria=["points", "rare"])
+    rows = rows_of(found)
+    assert rows["f1"]["kin"] == "points"
+    assert rows["f1"]["without_kin"] == rows["f1"]["pair_rare"]
+    assert rows["f1"]["pair"] == pytest.approx((rows["f1"]["pair_points"] + rows["f1"]["pair_rare"]) / 2)
+    assert rows["auc_pr"]["kin"] == ""
+    assert rows["auc_pr"]["without_kin"] == rows["auc_pr"]["pair"]
+
+
+def caught(scoring, alarms):
+    """Share of the anomalous points with an alarm, less ten times that of the normal ones."""
+    mask = scoring.truth.mask
+    return float(alarms[mask].mean() - 10 * alarms[~mask].mean())
+
+
+def wrong(scoring, alarms):
+    raise ValueError("not today")
+
+
+def test_a_criterion_of_ones_own_and_costs(scores):
+    found = te.rankeval.run("selection", "auc_pr", scores, criteria=[caught, "costs(missed=100)"])
+    rows = rows_of(found)
+    assert {"pair_caught", "pair_costs(missed=100)"} < set(rows["auc_pr"])
+    assert rows[ITSELF]["pair_caught"] == pytest.approx(1)
+
+
+def test_a_criterion_that_fails_is_an_error_and_the_others_go_on(scores):
+    found = te.rankeval.run("selection", "auc_pr", scores, criteria=[wrong, "points"])
+    frame = found.to_frame()
+    assert set(frame["metric"][frame["status"] == "error"]) == {"wrong"}
+    assert "not today" in frame["message"][frame["status"] == "error"].iloc[0]
+    assert rows_of(found)["auc_pr"]["pair_points"] == pytest.approx(1)
+
+
+def test_a_metric_that_is_undefined_everywhere_has_no_verdict_of_its_own(scores):
+    def never(y_true, y_score):
+        return float("nan")
+
+    rows = rows_of(te.rankeval.run("selection", ["auc_pr", never], scores, criteria="points"))
+    assert rows["never"]["verdict"] == "undefined"
+    assert np.isnan(rows["never"]["pair"])
+
+
+def test_data_sets_by_groups_and_small_ones_are_left_out(scores):
+    tuples = [(f"{one}{name}", *rest) for one in ("a", "b") for name, *rest in planted(10, seed=ord(one))]
+    tuples += [(f"c{name}", *rest) for name, *rest in planted(3)]
+    with pytest.warns(te.errors.InputWarning, match="fewer than 10 series: c has 3 of 3"):
+        found = te.rankeval.run(
+            "selection", "auc_pr", te.Scores(tuples), criteria="points", groups=lambda name: name[0]
+        )
+    assert [(one.name, len(one.series)) for one in found.plan.sets] == [("a", 10), ("b", 10)]
+    assert "20 series of 2 data sets" in repr(found)
+    assert "over data sets (few: somewhat narrow)" in repr(found)
+
+
+def test_files_of_a_folder_are_data_sets(tmp_path):
+    import pandas as pd
+
+    for one in ("x", "y"):
+        parts = {}
+        for name, detector, y, s in planted(10, seed=ord(one)):
+            parts.setdefault(name, {"series": f"{one}{name}", "label": y})[detector] = s
+        pd.concat(map(pd.DataFrame, parts.values())).to_parquet(tmp_path / f"{one}.parquet")
+    found = te.rankeval.run("selection", "auc_pr", tmp_path, criteria="points")
+    assert [one.name for one in found.plan.sets] == ["x", "y"]
+
+
+def test_a_store_gives_the_same_table_and_computes_nothing_again(scores, tmp_path):
+    first = te.rankeval.run("selection", ["auc_pr", "f1_pa"], scores, criteria=["points", "events"], store=tmp_path)
+    again = te.rankeval.read(tmp_path)
+    assert again.table().rows == first.table().rows
+    assert again.explain("f1_pa").rows == first.explain("f1_pa").rows
+    parts = sorted(tmp_path.rglob("*.parquet"))
+    te.rankeval.run("selection", ["f1_pa", "auc_pr"], scores, criteria=["events", "points"], store=tmp_path)
+    assert sorted(tmp_path.rglob("*.parquet")) == parts
+    te.rankeval.run("selection", ["f1_pa", "auc_pr"], scores, criteria=["events", caught], store=tmp_path)
+    assert sorted(tmp_path.rglob("*.parquet")) != parts
+
+
+def test_the_same_values_from_worker_processes(scores, result):
+    found = te.rankeval.run("selection", ["auc_pr", "f1_pa", "f1", "event_recall"], scores, criteria="points", n_jobs=2)
+    assert found.table().rows == result.table().rows
+
+
+def test_scores_of_any_scale_are_tried_between_their_lowest_and_highest(scores):
+    scaled = te.Scores([(s, d, y, 50 * x - 7) for s, d, y, x in planted()])
+    rows = rows_of(te.rankeval.run("selection", "auc_pr", scaled, criteria=["events", "points"]))
+    assert rows[ITSELF]["pair_points"] == pytest.approx(1)
+
+
+def test_too_few_series_are_refused():
+    with pytest.raises(te.errors.InvalidInputError, match=r"10 series .* all has 4 of 4"):
+        te.rankeval.run("selection", "auc_pr", te.Scores(list(planted(4))))
+    with pytest.raises(te.errors.InvalidParameterError, match="suite 'selection' needs data"):
+        te.rankeval.run("selection", "auc_pr")
+
+
+def test_command(tmp_path):
+    import pandas as pd
+
+    parts = {}
+    for name, detector, y, s in planted(10):
+        parts.setdefault(name, {"series": name, "label": y})[detector] = s
+    pd.concat(map(pd.DataFrame, parts.values())).to_csv(tmp_path / "scores.csv", index=False)
+    data = "--suite", "selection", "--data", "scores.csv"
+    ran = commands.run("rankeval", "run", *data, "--metrics", "f1_pa", "--criteria", "points", cwd=tmp_path)
+    assert "no better than chance" in ran.stdout
+    shown = commands.run("rankeval", "explain", "runs/selection", "f1_pa", cwd=tmp_path)
+    assert "one in ten" in shown.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published scores are not part of the repository")
+def test_published_scores():
+    """The check values of the prototype; those of costs and points depend on which shares of points are tried."""
+    metrics = ["ears", "auc_pr", "f1_pa"]
+    with pytest.warns(te.errors.InputWarning, match=r"Dodgers has 1 of 1 .* Genesis has 6 of 6 .* MGAB has 5 of 5"):
+        found = te.rankeval.run("selection", metrics, SHARED / "scores" / "Theseus", n_jobs=2)
+    assert sum(len(one.series) for one in found.plan.sets) == 201
+    rows = rows_of(found)
+    exact = {"pair_events": 0.5794, "pair_early": 0.6751, "pair_rare": 0.8259}
+    assert {name: round(rows["ears"][name], 4) for name in exact} == exact
+    near = {"ears": (0.7200, 0.8004), "auc_pr": (0.7301, 0.7636), "f1_pa": (0.2375, -0.0364)}
+    for name, (pair, top) in near.items():
+        assert (rows[name]["pair"], rows[name]["top"]) == pytest.approx((pair, top), abs=0.02)
+    assert rows["f1_pa"]["verdict"] == "worse than usable"
