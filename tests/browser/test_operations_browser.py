@@ -32,8 +32,9 @@ def path(tmp_path_factory):
 def test_the_page_begins_with_the_answer_and_the_missed_incidents(visit, path):
     seen = visit(path.as_uri())
     page = seen.page
-    assert page.inner_text("#answer").startswith("first at ")
-    assert page.evaluate("document.querySelector('#answer').compareDocumentPosition(document.querySelector('h2'))") == 4
+    assert page.inner_text("#decision").startswith("first at ")
+    order = page.eval_on_selector_all("#decision, h2", "all => all.map((one) => one.id)")
+    assert order[0] == "decision"
     found, missed = (page.locator(f"#strips .{kind}").count() for kind in ("found", "missed"))
     assert (found + missed, page.locator("#strips svg").count()) == (40, 4)
     assert page.inner_text("#answer-tiles .tile:first-child b") == f"{found} of 40"

@@ -85,10 +85,10 @@ def test_the_first_sentence_is_that_of_a_plain_computation(story):
     winner = max(best, key=lambda name: best[name][0])
     (found, pages), _ = best[winner]
     text, data = page_of(folder / "report.html")
-    sentence = re.search(r'<p class="answer" id="answer">(.*?)</p>', text)[1]
+    sentence = re.search(r'<p id="decision">(.*?)</p>', text)[1]
     assert sentence.startswith(f"{winner} at ")
     assert f": {found} of {known} incidents, " in sentence
-    assert text.index("answer") < text.index("<h2")
+    assert text.index(sentence) < text.index("<h2")
     chosen = next(row for row in data["operations"]["rows"] if row["detector"] == winner)
     assert (chosen["detected"], chosen["false_alarms"]) == (found, -pages)
     assert data["detectors"] == [winner]  # which alone is drawn and counted

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.comparison import description, inference
+from tsadeval.comparison.choosing import choice_table
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
 from tsadeval.comparison.standings import at_chance, find_flaws
@@ -28,6 +29,7 @@ from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import Pool, Rules
 from tsadeval.evaluation.skill import SKILL
+from tsadeval.metrics.criteria import AnyCriterion, find_criterion
 from tsadeval.scores.scores import Scores
 from tsadeval.thresholds.pages import by_kind, judged, prices_of
 
@@ -232,6 +234,25 @@ class Comparison(Result):
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
         return inference.disagreement_table(self._better(), self.series, self.names, self.flaws)
+
+    def choice(self, criterion: AnyCriterion = "events") -> ResultTable:
+        """Return the detector that each metric chooses, what it is worth by a criterion, and whether metrics matter.
+
+        The criterion is one of the suite "selection" (see `te.rankeval.run`): "events" (found at one look per 10,000
+        points), "early", "costs", "points" or "rare", your costs ("costs(missed=50)"), or a function (scoring, alarms).
+        `worth` is the mean over the series, at each detector's best threshold, `lost` what the best detector is worth
+        more; `stake` is the spread of `worth`, and `labels` what choosing by the criterion itself on half of the series
+        loses on the other.
+
+        >>> import numpy as np
+        >>> import tsadeval as te
+        >>> rng, y = np.random.default_rng(0), np.arange(300) // 10 % 10 == 4
+        >>> runs = [(f"s{i}", d, y, rng.random(300) + up * y) for i in range(8) for d, up in (("a", 0.5), ("b", 0.9))]
+        >>> te.compare(runs, metrics=["auc_pr", "f1_pa"]).choice("points").detector
+        'b'
+        """
+        better = self._better()
+        return choice_table(better, self.series, self.detectors, self.source or (), find_criterion(criterion))
 
     def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> ResultTable:
         """One detector against another by one metric (the first by default), series by series."""

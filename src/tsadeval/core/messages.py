@@ -310,3 +310,24 @@ def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[st
         else:
             lines.append(f"{named(places)}: {what} undefined ({why})")
     return lines
+
+
+def choice_line(stake: float, labels: float, series: int, chosen: Iterable[str]) -> str:
+    """Say whether the choice of a metric matters, or more labels would.
+
+    `stake` is the spread between the detectors that metrics choose, `labels` what is lost on other series of as many
+    even where the criterion itself chooses.
+
+    >>> choice_line(0.02, 0.1, 8, ["lof", "pca"])
+    'the metric matters less (0.02 between lof and pca) than which series are labelled (0.10): label more than these 8'
+    """
+    first, *others = chosen
+    if not others:
+        return f"all metrics choose {first}: which of them you take does not matter here"
+    if math.isnan(labels):
+        return f"{series} labelled series are too few to say whether the metric matters: label ten first"
+    between = f"{stake:.2f} between {' and '.join([first, *others])}"
+    if stake <= labels:
+        more = f"label more than these {series}"
+        return f"the metric matters less ({between}) than which series are labelled ({labels:.2f}): {more}"
+    return f"the metric matters here ({between}), more than which series are labelled ({labels:.2f})"

@@ -12,7 +12,7 @@ import numpy as np
 
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.core.facts import OF_LABELS, rule_facts
+from tsadeval.core.facts import OF_LABELS, grouped, rule_facts
 from tsadeval.core.messages import failed_lines, fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
@@ -147,14 +147,22 @@ def _notes(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -
         for one in scores.lost
         if one.reason != NO_SCORE or one.detector not in detectors or one.series not in names  # else named below
     ]
-    for name in detectors:
-        gone = [one.name for one in series if name not in one.detectors]
-        if gone:
-            how = "its worst rival's value stands there" if missing == "worst" else "its mean is over the others"
-            found.append(f"{name} has no scores on {len(gone)} of {len(series)} series ({named(gone)}): {how}.")
-        counts = {one.name: one.detectors[name].missing for one in series if name in one.detectors}
-        how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
-        found += _counted(f"{name}: {{}} without a score {how}{{}}.", counts)
+    gone = grouped((tuple(one.name for one in series if name not in one.detectors), name) for name in detectors)
+    for lacking, who in gone.items():
+        have, means = (f"{len(who)} detectors ({named(who)}) have", "their means are")
+        if len(who) == 1:
+            have, means = f"{who[0]} has", "its mean is"
+        how = "the worst value of the others stands there" if missing == "worst" else f"{means} over the others"
+        if lacking:
+            found.append(f"{have} no scores on {len(lacking)} of {len(series)} series ({named(lacking)}): {how}.")
+    holes = grouped(
+        (tuple((one.name, one.detectors[name].missing) for one in series if name in one.detectors), name)
+        for name in detectors
+    )
+    how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
+    for points, who in holes.items():
+        each = " each" * (len(who) > 1)
+        found += _counted(f"{named(who)}: {{}}{each} without a score {how}{{}}.", dict(points))
     ignored = {one.name: one.ignored for one in series if one.ignored is not None}
     idle = [name or "the series" for name, points in ignored.items() if not points.any()]
     found += [f"No point of {named(idle)} lies in the spans of time to ignore."] if idle else []

@@ -242,12 +242,13 @@ class _Work:
         return {(row["model"], name): row[c] for row in found for name, c in zip(names, list(row)[2:-1], strict=True)}
 
     def robustness(self) -> Cells:
-        """Whether noise changes the Spearman correlation of a metric's ranking."""
+        """Whether a metric ranks worse with the strongest noise than without any, by its Spearman correlation."""
         found: dict[tuple[str, str], list[float]] = {}
         for row in self.rankings.robustness(**AS_PUBLISHED).rows:
             if row["indicator"] == "spearman":
                 found.setdefault((row["task"], LABELS[row["metric"]]), []).append(row["value"])
-        return {key: "affected" if np.ptp(values) > LEAST else "unaffected" for key, values in found.items()}
+        change = {key: values[-1] - values[0] for key, values in found.items()}
+        return {k: "unaffected" if abs(x) < LEAST else "worse" if x < 0 else "better" for k, x in change.items()}
 
     def values(self) -> Cells:
         """At which end of p a metric puts models of larger q in the wrong order, with and without noise."""

@@ -14,7 +14,7 @@ const chart = new Chart($("chart"), {
   },
   cursor: readout,
 });
-theme.changed(() => { chart.draw(); drawCards(); drawBreakdown(); });
+theme.changed((now) => { chart.draw(now); drawCards(now); drawBreakdown(); if (state.view) drawSweep(focus(), Number($("slider").value)); });
 window.report = { page, state, chart };  // for tests and the curious
 
 function readout(place) {
@@ -121,6 +121,9 @@ async function show() {
   metricsTable();
   drawCards();
   drawBreakdown();
+  // No link leads to a section that is not shown here.
+  for (const link of document.querySelectorAll("nav a")) link.hidden = document.querySelector(link.hash).hidden;
+  if (!page.comparison) $("answer").textContent = answerOfOne();
   document.body.dataset.ready = String(state.series);
 }
 
@@ -263,7 +266,7 @@ function eventsTable() {
 }
 
 // Worst events and dearest false alarms, each with a small picture of the scores there.
-function drawCards() {
+function drawCards(now) {
   if (!state.view || !focus()) return;
   const d = focus(), k = levelOf(state.detector, d);
   for (const [id, list, cost] of [["worst", d.found.worst, (f) => `costs ${T.fixed(f.cost)}`], ["false", d.found.false, (f) => (f.cost ? `${T.whole(f.cost)} event${f.cost === 1 ? "" : "s"}` : "")]]) {
@@ -276,7 +279,8 @@ function drawCards() {
     if (!$(id)) continue;
     $(id).replaceChildren(...cards.map(([card]) => card));
     if (!cards.length) $(id).append(T.element("p", { class: "soft", text: id === "worst" ? (d.found.anomalous ? "There is no normal point to compare with." : "There is no event.") : "There is no false alarm at this threshold." }));
-    requestAnimationFrame(() => cards.forEach(([, canvas, finding]) => sketch(canvas, d, finding, k)));
+    const paint = () => cards.forEach(([, canvas, finding]) => sketch(canvas, d, finding, k));
+    if (now) paint(); else requestAnimationFrame(paint);
   }
 }
 
