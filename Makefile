@@ -49,8 +49,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## set up .venv and show the library at work
-	$(BIN)/python examples/demo.py
-	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test lint ## set up .venv, lint, and run the tests of all but torch, pages in a browser, LaTeX and clusters
 	$(BIN)/python -m pytest -n auto -m "$(HERE)"
@@ -153,7 +152,7 @@ $(VENV)/bin/pip:
 # Both marks are remade when the metadata or a kernel changes: an editable install builds the kernels in place.
 $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	@echo "compiling the kernels, fetching NumPy, pandas, scikit-learn and what else the library uses: one to three minutes"
-	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]'
+	@$(BIN)/python -m pip install -qq --no-compile --editable '.[all]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)

@@ -37,6 +37,7 @@ def best_of(functions, rounds):
 
 
 def speed(largest):
+    sizes, seconds = [], []
     print(f"{'n':>11} {'read once':>12} {'cce':>12} {'ratio':>7} {'ns a point':>11} {'extra memory':>13}")
     for n, rounds in ((1_000, 3000), (10_000, 3000), (100_000, 1500), (1_000_000, 150), (10_000_000, 30)):
         if n > largest:
@@ -45,6 +46,8 @@ def speed(largest):
         times = best_of(
             {"read": lambda y=y, s=s: (np.count_nonzero(y), s.sum()), "cce": lambda y=y, s=s: te.cce(y, s)}, rounds
         )
+        sizes.append(n)
+        seconds.append(times["cce"])
         tracemalloc.start()
         te.cce(y, s)
         memory = tracemalloc.get_traced_memory()[1]
@@ -54,6 +57,8 @@ def speed(largest):
             f"{n:>11,} {1e6 * times['read']:>9.1f} µs {1e6 * times['cce']:>9.1f} µs {ratio:>7.2f} {each:>11.2f} "
             f"{memory / 1e3:>10.1f} kB"
         )
+    exponent = np.polyfit(np.log(sizes[2:]), np.log(seconds[2:]), 1)[0] if len(sizes) > 3 else np.nan
+    print(f"from 100,000 points on the time grows as n to the power of {exponent:.2f} (1: linear)")
 
 
 def events():

@@ -46,7 +46,11 @@ def forecaster():
 SRUN = '#!/bin/sh\nexec "$@"\n'
 
 # Numbers of points, training points and the anomaly are those of the archive; so is the form of the names.
-UCR = {"135": ("InternalBleeding16", 1200, 4187, 4199, 7501), "155": ("PowerDemand4", 18_000, 24_005, 24_077, 29_931)}
+UCR = {
+    "125": ("ECG4", 5000, 17_000, 17_100, 30_000),
+    "135": ("InternalBleeding16", 1200, 4187, 4199, 7501),
+    "155": ("PowerDemand4", 18_000, 24_005, 24_077, 29_931),
+}
 
 NAB_SERIES = "machine_temperature_system_failure"
 NAB_WINDOWS = [
@@ -180,7 +184,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "operations-nab.md": numenta,
     "own-metric.md": mine,
     "rankeval.md": mine,
-    "real-data.md": data_folder("155"),
+    "real-data.md": data_folder("125", "155"),
     "scale.md": slurm,
     "tables.md": tables,
 }

@@ -248,7 +248,7 @@ def test_many_points_are_drawn_from_their_extremes(visit, tmp_path, monkeypatch)
     y[100:103] = y[30_000:30_400] = 1
     s = np.random.default_rng(0).normal(size=50_000) + 3 * y
     seen = visit(te.report({"a": s}, tmp_path / "page.html", y_true=y, values=s, metrics=["f1", "cce"]).as_uri())
-    assert "extremes of every 4 points" in seen.text("header")
+    assert "extremes of every 4 points" in seen.text(".notes")
     assert seen.text("#live-f1") == f"{te.best_threshold('f1', y, s).value:.4f}"
     seen.page.click("#events-table tbody tr:first-child")
     seen.page.wait_for_timeout(100)
@@ -295,6 +295,8 @@ def test_gaps_words_and_footnotes(visit, tmp_path):
     assert told[0] == "best"
     assert told[1] in ("yes", "no")
     assert told[2] == "\N{EN DASH}"  # what is not above chance is not compared with the best
+    assert "fair: 224 points" not in seen.text(".notes")  # of three remarks on, they are folded
+    seen.page.click(".notes summary")
     assert "fair: 224 points without a score were left out" in seen.text(".notes")
     assert "poor has no scores on 1 of 8 series (s2)" in seen.text(".notes")
     # Perfect labels do not get the largest value of range-AUC.

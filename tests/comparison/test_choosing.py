@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tsadeval as te
 from naive import selection as naive
 from strategies import examples
 from tsadeval.comparison.choosing import drawn, judge, ratios, resampled
@@ -85,3 +86,39 @@ def test_a_metric_that_says_nothing_gains_nothing(values):
     pair, top = ratios(judge(values, rng.random((4, 3, 1))))
     assert pair[0, 0] == 0
     assert top[0, 0] == pytest.approx(0, abs=1e-12)
+
+
+def fleet(series, seed=0):
+    """Detectors that find more and more; `jumpy` has high scores at one point of each event and nowhere else."""
+    rng, y = np.random.default_rng(seed), np.arange(600) // 30 % 10 == 4
+    for k in range(series):
+        for name, up in (("poor", 0.05), ("fair", 0.6), ("good", 0.95)):
+            yield f"s{k}", name, y, rng.random(600) + up * y
+        yield f"s{k}", "jumpy", y, rng.random(600) + 2.0 * (y & (np.arange(600) % 30 == 5))
+
+
+def test_choice_says_what_each_metric_chooses_and_what_that_is_worth():
+    found = te.compare(list(fleet(10)), metrics=["auc_pr", "f1_pa"]).choice("points")
+    chosen = {row["metric"]: row for row in found.rows}
+    assert chosen["auc_pr"]["detector"] == found.detector == "good"
+    assert chosen["f1_pa"]["detector"] == "fair, good, jumpy"  # which all are perfect after point adjustment
+    assert chosen["auc_pr"]["lost"] == 0
+    assert chosen["f1_pa"]["lost"] == pytest.approx(found.stake)
+    assert found.labels < found.stake
+    assert "the metric matters here" in found.sentence
+    assert found.sentence in repr(found)
+
+
+def test_choice_says_when_metrics_do_not_matter_and_when_labels_are_too_few():
+    few = te.compare(list(fleet(2)), metrics=["auc_pr", "f1_pa"]).choice("points")
+    assert "2 labelled series are too few" in few.sentence
+    same = te.compare(list(fleet(6)), metrics=["auc_pr", "auc_roc"]).choice()
+    assert same.sentence.startswith("all metrics choose good")
+
+
+def test_choice_needs_labels_and_two_detectors():
+    one = [row for row in fleet(4) if row[1] == "good"]
+    with pytest.raises(te.errors.InvalidInputError, match="two detectors or more"):
+        te.compare(one, metrics="auc_pr").choice()
+    with pytest.raises(te.errors.UnknownNameError, match="unknown criterion"):
+        te.compare(list(fleet(4)), metrics="auc_pr").choice("money")

@@ -124,3 +124,18 @@ def test_evaluate_lays_spans_in_the_zone_of_the_times():
     )
     assert found["recall"] == 1
     assert found.rows[0]["ignored_points"] == 1
+
+
+def test_a_short_table_over_the_change_of_clocks_is_one_series(tmp_path):
+    times = pd.date_range("2026-10-24 20:00", periods=40, freq="15min", tz="Europe/Berlin")
+    frame = pd.DataFrame(
+        {"time": times.strftime("%Y-%m-%d %H:%M"), "label": np.arange(40) // 20, "score": np.arange(40)}
+    )
+    frame.to_csv(tmp_path / "day.csv", index=False)
+    (one,) = te.Scores(tmp_path / "day.csv", time="time", tz="Europe/Berlin")
+    assert (one.given.times.stamps == times.as_unit("ns").asi8).all()
+    with pytest.raises(InvalidInputError, match=r"clocks went back at line 30 .*give tz="):
+        repr(te.Scores(tmp_path / "day.csv", time="time"))
+    twice = pd.concat([frame, frame]).sort_values("time", kind="stable")
+    with pytest.raises(InvalidInputError, match="several series"):
+        repr(te.Scores(twice, time="time", tz="Europe/Berlin"))

@@ -38,10 +38,10 @@ def site(name):
     return script(name, "docs/site")
 
 
-# Written as files by a command, or shown on the pages of their suites, docs/hard.md and docs/audit.md.
+# Written as files by a command, or shown on the pages of their suites (docs/hard.md, audit.md, selection.md).
 ELSEWHERE = {
     *("write_figures", "write_explanation", "agreement", "disagreement", "fooled", "gameability"),
-    *("hard_sensitivity", "hard_tasks", "worst_pair"),
+    *("hard_sensitivity", "hard_tasks", "misled", "selection", "worst_pair"),
 }
 
 

@@ -16,6 +16,8 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detect import read
 from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.reproduction import reproduce
+from tsadeval.reproduction.printed import printed
 from tsadeval.scores.cache import checked_scores, scores_path
 
 ROOT = Path(__file__).parents[2]
@@ -135,11 +137,12 @@ def test_the_page_of_real_data_can_be_made(tmp_path):
     data = [assemble(name, Split(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
     store = tmp_path / "store"
     te.detect(data, ["random", Distance(), Broken()], made.METRICS, store=store)
-    text = made.page(read(store))
-    assert "| Random | " in text
-    assert " (52.85) | " in text  # the paper's AUC-ROC of Random on ECG
+    rows = [reproduce._row("ecg", *key, paper, float(paper)) for key, paper in printed("ecg").items()]
+    text = made.page(read(store), [("ECG", reproduce.Reproduction(rows, []))])
+    assert "| Random | 2.82 (2.82) | 52.85 (52.85) | " in text
+    assert "| LSTMAD, 10 seeds | 4.05 to 5.26; 9 below | " in text
     assert "--detectors 'random,Distance@" in text
-    assert "## The paper's average" in text
+    assert "## The average over data sets of the paper" in text
     assert "- Broken failed on msl: RuntimeError: out of paper" in text
 
 

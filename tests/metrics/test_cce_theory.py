@@ -28,6 +28,22 @@ def test_bounds_are_reached(y, tau):
     assert te.cce(y, 1 - y, tau=tau) == pytest.approx(-2 * tau, abs=1e-12)
 
 
+@given(scorings(), TAUS, ESTIMATORS)
+def test_variance_is_at_most_a_quarter(data, tau, uncertainty):
+    """The first theorem of the paper, and its corollary: uncertainty in [0, 1/4], consistency in [e^-1/4, 1]."""
+    events = te.cce_breakdown(*data, tau=tau, uncertainty=uncertainty).events
+    assert ((events["uncertainty"] >= 0) & (events["uncertainty"] <= 0.25 + 1e-12)).all()
+    assert ((events["consistency"] >= math.exp(-0.25) - 1e-12) & (events["consistency"] <= 1)).all()
+    np.testing.assert_allclose(events["consistency"], np.exp(-events["uncertainty"]), atol=1e-12)
+
+
+def test_variance_of_a_quarter_is_reached():
+    """By scores of 0 and 1, half of each: the limit of a Beta distribution whose parameters go to 0."""
+    events = te.cce_breakdown([0, 0, 1, 1], [0, 1, 0, 1]).events
+    assert events["uncertainty"].tolist() == [0.25, 0.25]
+    assert events["consistency"].tolist() == pytest.approx([math.exp(-0.25)] * 2, abs=1e-15)
+
+
 @given(scorings(), st.floats(0.5, 1), ESTIMATORS)
 def test_range_of_the_paper(data, tau, uncertainty):
     """Under the assumption of its proof, tau in [.5, 1], [0, 1] holds clipped; unclipped [-1, 1] needs tau = .5."""

@@ -178,6 +178,9 @@ def test_trade_offs_and_curves_have_the_numbers_of_their_results():
             plot.curve(bad)
     with pytest.raises(InvalidInputError, match="choice must be a result"):
         plot.trade_off(3)
+    several = te.choose_threshold(te.Scores({"a": SCORE, "b": SCORE}, Y), max_false_alarms=20)
+    with pytest.raises(InvalidInputError, match="for one detector and no per="):
+        plot.trade_off(several)
     nothing = te.choose_threshold([0, 1], [0.9, 0.1], max_false_alarms=0, maximize="precision")
     with pytest.raises(InvalidInputError, match="no threshold to draw"):
         plot.trade_off(nothing)

@@ -173,7 +173,7 @@ def test_series_of_an_audit(series):
     assert only.example("poor")["adversary"] == "mine"
     with pytest.raises(te.errors.InvalidInputError, match="adversaries must have 'mine'"):
         te.plot.fooled(only, "poor", series)
-    with pytest.raises(te.errors.InvalidInputError, match="series must be those of the audit"):
+    with pytest.raises(te.errors.InvalidInputError, match="series must be those of the run"):
         te.plot.fooled(audit, "auc_roc", [("another", "a", np.arange(400) // 20 == 9, np.arange(400.0))])
     with pytest.raises(te.errors.InvalidInputError, match="there is no series to judge"):
         te.plot.fooled(audit, "auc_roc", [])

@@ -191,3 +191,22 @@ def test_published_scores():
     for name, (pair, top) in near.items():
         assert (rows[name]["pair"], rows[name]["top"]) == pytest.approx((pair, top), abs=0.02)
     assert rows["f1_pa"]["verdict"] == "worse than usable"
+
+
+def test_pictures(scores, result, tmp_path):
+    ax = te.plot.selection(result)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names[0] == ITSELF
+    assert names[-1] == RANDOM
+    assert "F1-PA" in names
+    row = result.explain("f1_pa").rows[0]
+    ax = te.plot.misled(result, "f1_pa", scores)
+    assert row["series"] in ax.get_title(loc="left")
+    shown = [label.get_text() for label in ax.get_yticklabels()]
+    assert shown == [
+        f"{row[role]}\nF1-PA {row[f'{role}_value']:.3g}\npoints {row[f'{role}_worth']:.2f}"
+        for role in ("chosen", "better")
+    ]
+    with pytest.raises(te.errors.InvalidInputError, match="0 wrong choices by auc_pr"):
+        te.plot.misled(result, "auc_pr", scores)
+    assert [path.name for path in te.plot.write_figures(result, tmp_path)] == ["selection.png"]

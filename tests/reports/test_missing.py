@@ -181,8 +181,8 @@ def test_everything_that_is_missing_is_named_at_the_top(runs, tmp_path):
         "Left out: series &#39;s0&#39;, detector &#39;broken&#39;: "
         + box.partition("detector &#39;broken&#39;: ")[2].split("</li>")[0],
         "gaps has no scores on 1 of 5 series (s2): its mean is over the others.",
-        "gaps: 45 points without a score were left out (s1: 45).",
         "poor has no scores on 1 of 5 series (s4): its mean is over the others.",
+        "gaps: 45 points without a score were left out (s1: 45).",
         "s3 has no anomalous point: most metrics have no value there.",
     ]
     text = te.report(runs, tmp_path / "page.html", metrics="f1", missing="worst").read_text()
@@ -190,6 +190,24 @@ def test_everything_that_is_missing_is_named_at_the_top(runs, tmp_path):
     assert "Missing scores</dt><dd>worst: " in text
     clean = te.report(runs[:1], tmp_path / "page.html", metrics="f1").read_text()
     assert "<aside" not in clean
+
+
+def test_detectors_that_lack_the_same_are_one_remark_and_many_remarks_are_folded(runs, tmp_path):
+    y, s = runs[0][2], runs[0][3]
+    holed = np.where(np.arange(len(s)) < 10, np.nan, s)
+    several = [(name, f"d{i}", y, s) for i in range(5) for name in ("one", "two")] + [("three", "d0", y, s)]
+    text = te.report(several, tmp_path / "page.html", metrics="cce").read_text()
+    box = text.partition("<aside")[2].partition("</aside>")[0]
+    assert re.findall("<li>(.*?)</li>", box) == [
+        "4 detectors (d1, d2, d3, d4) have no scores on 1 of 3 series (three): their means are over the others."
+    ]
+    assert '<details class="notes small" open>' in box
+    several += [("four", "d0", y, holed), ("four", "d1", y, holed)]
+    text = te.report(several, tmp_path / "page.html", metrics="cce", notes=["one more"]).read_text()
+    box = text.partition("<aside")[2].partition("</aside>")[0]
+    assert "What to know first: 5 remarks" in box
+    assert " open" not in box.partition(">")[2].partition(">")[0]
+    assert "d0: 10 points without a score were left out (four: 10)." in box
 
 
 def test_missing_scores_can_be_refused(runs, tmp_path):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from strategies import examples
 from tsadeval.errors import InvalidInputError, InvalidParameterError, ThresholdWarning, UnknownNameError
+from tsadeval.thresholds.pages import judged, prices_of, steps_of
 
 
 def naive_pages(y, alarms, stamps, cooldown):
@@ -33,7 +34,7 @@ def naive_pages(y, alarms, stamps, cooldown):
     return false, [own[0] - event[0] if own else None for own, event in zip(found, events, strict=True)]
 
 
-def naive_choice(series, budget, cooldown, share, prices=None):
+def naive_choice(series, budget, cooldown, share, prices=None, *, lowest=False):
     """The best of all scores as thresholds `score >= v`: value, false pages, found, or no alarm."""
     normal = np.concatenate([s[y == 0] for y, s in series])
     best = None
@@ -45,9 +46,37 @@ def naive_choice(series, budget, cooldown, share, prices=None):
             break
         found = sum(d is not None for d in late)
         value = found if prices is None else -(prices[0] * (len(late) - found) + prices[1] * false)
-        if best is None or value > best[0] or (value == best[0] and false < best[1]):
+        better = best is None or value > best[0] or (value == best[0] and false < best[1])
+        if better or (lowest and value == best[0]):
             best = (value, false, found)
     return best
+
+
+@examples(200)
+@given(st.data(), st.sampled_from([0, 1, "60s", "150s", "1h"]), st.sampled_from([0, 1, "60s"]))
+def test_steps_are_the_counts_at_every_threshold(data, cooldown, early):
+    """With gaps in the times, points that are not judged, missing scores and early alarms."""
+    n = data.draw(st.integers(2, 16))
+    y, s = (np.array(data.draw(st.lists(st.integers(0, most), min_size=n, max_size=n))) for most in (1, 6))
+    steps = data.draw(st.lists(st.sampled_from([60, 60, 60, 90, 5000]), min_size=n, max_size=n))
+    ignore, lost = (np.array(data.draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=n, max_size=n))) for _ in "ab")
+    scores = np.where(lost, np.nan, s)
+    if (lost | ignore).all():
+        return
+    missing = data.draw(st.sampled_from(["skip", "no alarm"]))
+    found = list(te.Scores({"d": scores}, y, time=np.cumsum(steps), ignore=ignore, missing=missing))
+    if not found:
+        return
+    (one,) = found
+    prices = prices_of("expected_cost(delay_per_hour=1)")
+    own = steps_of(one, 3, cooldown, early, prices)
+    for v in [math.inf, *np.unique(s[~np.isnan(scores)]).tolist()]:
+        judge = judged(one, one.scoring.at_least(v), cooldown, early)
+        assert own.by[own.changes >= v].sum() == judge.false
+        assert np.count_nonzero(own.maxima >= v) == sum(row["detected"] for row in judge.rows)
+        if early == 0:
+            late = math.fsum(row["delay"] or 0 for row in judge.rows) / 60
+            assert own.hours[own.earlier >= v].sum() == pytest.approx(late)
 
 
 @st.composite
@@ -63,17 +92,18 @@ def several(draw):
 
 
 @examples(400)
-@given(several(), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.3, 0.5, 1.0]), st.booleans())
-def test_choice_equals_trying_every_threshold(series, budget, cooldown, share, by_cost):
+@given(several(), st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.3, 0.5, 1.0]), st.booleans(), st.booleans())
+def test_choice_equals_trying_every_threshold(series, budget, cooldown, share, by_cost, lowest):
     scores = te.Scores([(f"s{k}", "d", y, s) for k, (y, s) in enumerate(series)])
     options = {"max_false_alarms": budget, "per": "all", "cooldown": cooldown, "max_time_in_alarm": share}
     prices = (3, 1) if by_cost else None
     options |= {"maximize": "expected_cost(miss=3, false_alarm=1)"} if by_cost else {}
+    options["prefer"] = "lowest" if lowest else "highest"
     if not any(y.any() for y, _ in series):
         with pytest.raises(InvalidInputError, match="there is no event"):
             te.choose_threshold(scores, **options)
         return
-    value, false, found = naive_choice(series, budget, cooldown, share, prices)
+    value, false, found = naive_choice(series, budget, cooldown, share, prices, lowest=lowest)
     choice = te.choose_threshold(scores, **options)
     (row,) = choice.rows
     if not found:

@@ -32,6 +32,10 @@ def choose(
     maximize: Annotated[
         str, typer.Option(help='event_recall, or prices: "expected_cost(miss=500, false_alarm=40, delay_per_hour=9)".')
     ] = "event_recall",
+    prefer: Annotated[
+        Literal["highest", "lowest"],
+        typer.Option(help="Of equally good thresholds that of the fewest false alarms, or the lowest."),
+    ] = "highest",
     cost: Annotated[str, typer.Option(help="The prices of the column of costs, in the same form.")] = "expected_cost",
     by_kind: Annotated[
         str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost by it.")
@@ -48,6 +52,7 @@ def choose(
             split=(float(split) if is_number(split) else split) or None,
             test=test or None,
             maximize=maximize,
+            prefer=prefer,
             cost=cost,
         )
         assert isinstance(found, Choices)  # which it is with per=

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from warnings import WarningMessage
 
 import typer
@@ -11,13 +11,14 @@ import typer
 from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
 from tsadeval.cli.output import WHOLE, Shown, show
 from tsadeval.comparison.compare import compare as compare_scores
-from tsadeval.core.names import split_names
+from tsadeval.core.names import is_number, split_names
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import FailedMetricWarning, InvalidInputError
 from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
+from tsadeval.thresholds.choices import choose_threshold
 
 
 @with_options
@@ -47,7 +48,8 @@ def compare(
     ] = "tables",
     caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
     groups: Annotated[
-        Literal["dataset"] | None, typer.Option(help="Of LaTeX: data sets in the place of series.")
+        str | None,
+        typer.Option(help='Of LaTeX: data sets in the place of series; "dataset", or the first column of --by.'),
     ] = None,
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
@@ -60,6 +62,10 @@ def compare(
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
+    columns = scores.options.series_columns
+    if groups not in (None, "dataset", *columns[:1]):
+        raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
+    parted: Any = (lambda series: series.partition("/")[0]) if groups in columns[:1] else groups
     with on_cluster(work.dask), say_warnings() as said:
         found = compare_scores(scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs)
         say(scores.notes)
@@ -73,7 +79,7 @@ def compare(
         parts += [found.by_kind(by_kind)] if by_kind else []
     latex = format == "latex"
     values = (
-        found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)
+        found.to_latex(layout=layout, groups=parted, caption=caption, notes=notes) if latex else show(found, format)
     )
     text = [found.describe(latex=latex)] if describe and format not in WHOLE else []
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts), *text]))
@@ -89,14 +95,36 @@ def report(
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
+    budget: Annotated[
+        str, typer.Option(help="False alarms that are allowed (1/week): the page begins with the best detector then.")
+    ] = "",
+    cooldown: Annotated[str, typer.Option(help="With --budget: alarms up to so long apart are one page.")] = "0",
+    split: Annotated[str, typer.Option(help="With --budget: choose on the first part (0.5), report the rest.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
     if output.is_dir():
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
-    chosen = select_metrics(names_of(metrics) or "recommended")
     command = shlex.join(["tsadeval", *sys.argv[1:]])
+    given: dict[str, Any] = {"metrics": names_of(metrics) or None, "threshold": threshold}
+    if not budget and (split or cooldown != "0"):
+        raise InvalidInputError("--cooldown and --split are for --budget: add it, or leave them out")
     with say_warnings() as said:
-        page = write_report(scores, output, metrics=chosen, threshold=threshold, title=title, command=command)
+        if budget:
+            first, test = scores, None
+            if split:
+                first, scores = scores.split(**({"share": float(split)} if is_number(split) else {"at": split}))
+                test = scores
+            given["threshold"], given["choice"] = (
+                None,
+                choose_threshold(
+                    first,
+                    max_false_alarms=float(budget) if is_number(budget) else budget,
+                    per="series",
+                    cooldown=int(cooldown) if cooldown.isdigit() else cooldown,
+                    test=test,
+                ),
+            )
+        page = write_report(scores, output, title=title, command=command, **given)
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)
     _exit_where_values_lack(scores, said)

@@ -4,12 +4,19 @@ Values are arrays of metrics, series and detectors, higher is better; curves are
 thresholds that are tried (one, where a criterion has no threshold to choose).
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from tsadeval.comparison.statistics import resample
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.inputs import Floats
+from tsadeval.core.messages import choice_line
+from tsadeval.core.results import Grid, ResultTable, Row
+from tsadeval.errors import InvalidInputError
+from tsadeval.metrics.criteria import Criterion
+from tsadeval.scores.scored import Scored
 
 SAME = 1e-9  # means that differ by less are equal: else rounding errors decide
 HALVES = (slice(0, None, 2), slice(1, None, 2))  # of the series in the order of their names
@@ -40,8 +47,8 @@ def gains(m: Floats, u: Floats) -> Floats:
     Four numbers for each metric: the mean over pairs of the difference in u that it gets right less what it gets wrong,
     the mean difference; u of the chosen detector above the mean (of several their mean), that of the best one.
 
-    >>> gains(np.array([[1.0, 2.0, 3.0]]), np.array([0.0, 0.4, 0.2])).round(4).ravel().tolist()
-    [0.1333, 0.2667, 0.0, 0.2]
+    >>> gains(np.array([[1.0, 2.0, 3.0]]), np.array([0.0, 0.5, 0.4])).round(4).ravel().tolist()
+    [0.2667, 0.3333, 0.1, 0.2]
     """
     i, j = np.triu_indices(u.shape[-1], 1)
     apart, mean = u[..., i] - u[..., j], u.mean(axis=-1)[..., None]
@@ -110,3 +117,48 @@ def ratios(totals: Floats) -> tuple[Floats, Floats]:
     """Return `pair` and `top` of summed gains; NaN where nothing could be gained."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return totals[0] / totals[1], totals[2] / totals[3]
+
+
+def has_both(one: Scored) -> bool:
+    """Return True if a detector has scores for normal and for anomalous points of a series."""
+    return 0 < one.scoring.events.points < np.size(one.given.y_true) - one.missing
+
+
+def choice_table(
+    better: Mapping[str, Floats],
+    series: Sequence[str],
+    detectors: Sequence[str],
+    scorings: Iterable[Scored],
+    criterion: Criterion,
+    splits: int = 20,
+) -> ResultTable:
+    """Return the detector that each metric chooses on labelled series, and what it is worth there by a criterion."""
+    have = {(one.series, one.detector): one.scoring for one in scorings if has_both(one)}
+    whole = [i for i, name in enumerate(series) if all((name, detector) in have for detector in detectors)]
+    if not whole or len(detectors) < 2:
+        raise InvalidInputError("choice needs two detectors or more, and a labelled series on which all have scores")
+    some = [[have[series[i], detector] for detector in detectors] for i in whole]
+    ends = [(min(0.0, *(s.low for s in of)), max(1.0, *(s.high for s in of))) for of in zip(*some, strict=True)]
+    curve = np.array([[criterion.curve(s, *end) for s, end in zip(row, ends, strict=True)] for row in some])
+    worth = transfer(curve, curve, *np.ones((2, 1, len(curve))))[0]
+    rows: list[Row] = []
+    for metric, values in better.items():
+        said = with_worst(values[whole]).mean(axis=0)
+        first = np.flatnonzero(said >= said.max() - 1e-12 * np.abs(said).max())  # several where it sees no difference
+        names = ", ".join(detectors[i] for i in first.tolist())
+        rows.append({"metric": metric, "detector": names, "worth": float(worth[first].mean())})
+    rows = [{**row, "lost": float(worth.max() - row["worth"])} for row in rows]
+    stake = max(row["worth"] for row in rows) - min(row["worth"] for row in rows)
+    rng, left = np.random.default_rng(0), []  # what is lost on other series even if the criterion itself chooses
+    for _ in range(splits if len(whole) >= 4 else 0):
+        for own, u in directions(np.zeros((0, *curve.shape[:2])), rng.permutation(curve)):
+            left.append(float(u[0].max() - u[0, np.argmax(own[0, -1])]))
+    labels = finite_mean(left) if left else math.nan
+    grid: Grid = [["metric", "chooses", "worth", "lost"], *([*row.values()] for row in rows)]
+    best = detectors[int(np.argmax(worth))]
+    about = f"worth: {criterion.name} ({criterion.summary}), mean over {len(whole)} series"
+    lead = f"{about}; most: {best}, {worth.max():.2f}"
+    note = choice_line(stake, labels, len(whole), dict.fromkeys(row["detector"] for row in rows))
+    return ResultTable(
+        rows, grid=grid, lead=lead, notes=[note], stake=stake, labels=labels, detector=best, sentence=note
+    )

@@ -76,7 +76,7 @@ def interval_notes(rows: Sequence[Row]) -> list[str]:
     notes = [
         f"no interval: {reason}{f' ({named(some)})' * (len(some) < len(rows))}" for reason, some in lacking.items()
     ]
-    few = "with so few events, intervals held the true value of simulated series in less than 90 % of cases: "
+    few = "too short an interval in more than 10 % of simulated series with as many events (docs/coverage.md): "
     return [*notes, few + named(short)] if short else notes
 
 
@@ -186,12 +186,14 @@ def print_note(
 
     Thresholds and gaps are in the rows; `called` has what metrics are called there.
     """
-    chosen = {row["uses_labels"]: row["rule"] for row in rows if row.get("rule")}
+    chosen = any(row.get("uses_labels") for row in rows)
+    others = dict.fromkeys(row["rule"] for row in rows if row.get("rule") and row["origin"] == Origin.RULE)
     gaps = fewer_series(rows, list(called.values()), titles, missing)
     parts = [
         f"lower is better for {', '.join(lower)}" if lower else "",
-        "thresholds were chosen with the labels, an upper bound" if True in chosen else "",
-        f"{'other ' if True in chosen else ''}thresholds: {chosen[False]}" if False in chosen else "",
+        "thresholds were chosen with the labels, an upper bound" if chosen else "",
+        f"{'other ' * chosen}thresholds: {', '.join(others)}" if others else "",
+        "scores of 0 and 1 are alarms as they are" if any(row.get("origin") == Origin.SCORES for row in rows) else "",
         *flaw_remarks(flaws, list(titles.values())),
         *(gaps if len(gaps) < 3 else ["some averages stand on fewer series than others"]),
     ]
@@ -310,3 +312,24 @@ def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[st
         else:
             lines.append(f"{named(places)}: {what} undefined ({why})")
     return lines
+
+
+def choice_line(stake: float, labels: float, series: int, chosen: Iterable[str]) -> str:
+    """Say whether the choice of a metric matters, or more labels would.
+
+    `stake` is the spread between the detectors that metrics choose, `labels` what is lost on other series of as many
+    even where the criterion itself chooses.
+
+    >>> choice_line(0.02, 0.1, 8, ["lof", "pca"])
+    'the metric matters less (0.02 between lof and pca) than which series are labelled (0.10): label more than these 8'
+    """
+    first, *others = chosen
+    if not others:
+        return f"all metrics choose {first}: which of them you take does not matter here"
+    if math.isnan(labels):
+        return f"{series} labelled series are too few to say whether the metric matters: label ten first"
+    between = f"{stake:.2f} between {' and '.join([first, *others])}"
+    if stake <= labels:
+        more = f"label more than these {series}"
+        return f"the metric matters less ({between}) than which series are labelled ({labels:.2f}): {more}"
+    return f"the metric matters here ({between}), more than which series are labelled ({labels:.2f})"

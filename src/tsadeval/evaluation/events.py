@@ -16,17 +16,18 @@ from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
+from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
-from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
+from tsadeval.metrics.counting import STATISTICS, UNITS, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.joint import of_one_detector
-from tsadeval.thresholds.pages import by_kind, prices_of
+from tsadeval.thresholds.pages import by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -210,7 +211,8 @@ def events(
 
 def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> tuple[Given, Missing]:
     options = Options.of(reading)
-    known = {"times": options.time, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
+    times = options.time if options.time is None else read_times(options.time, tz=options.tz)
+    known = {"times": times, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
     return Given("", "", y_true, y_score, **known), options.missing
 
 
@@ -242,63 +244,23 @@ def _gap_notes(data: Prediction, began: Began | None, size: float, unit: str) ->
 
 def event_table(data: Prediction, early: int | str, unit: str, began: Began | None = None) -> EventTable:
     """As `events`, for checked data."""
-    found, runs = data.events, data.predicted
-    warned = with_early(data, early).events
-    size, edges = data.setting.positions(unit, data.n)
-    first = first_inside(runs, warned.starts, warned.stops)
-    detected = first < warned.stops
+    runs, (size, edges) = data.predicted, data.setting.positions(unit, data.n)
+    rows = event_rows(data, early, unit, began)
     lasting = edges if unit == "points" else data.setting.clock.observed
-    starts = edges[found.starts]
-    if began is not None and unit != "points":
-        starts = began.onsets
-    delay = (edges[np.minimum(first, data.n)] - starts) / size
-    touching = overlaps(warned, runs)
-    counts = np.bincount(touching.first, minlength=len(found))
-    rows = [
-        {
-            "start": _place(data, start, None if began is None else int(began.onsets[k])),
-            "stop": _end(data, stop),
-            "duration": float(lasting[stop] - lasting[start] + edges[start] - starts[k]) / size,
-            "detected": bool(detected[k]),
-            "delay": max(float(delay[k]), 0.0) if detected[k] else None,
-            "lead": max(-float(delay[k]), 0.0) if detected[k] and delay[k] < 0 else None,
-            "alarms": int(counts[k]),
-            **({} if began is None else began.known[k]),
-        }
-        for k, (start, stop) in enumerate(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
-    ]
     belongs = np.zeros(len(runs), np.bool_)
-    belongs[touching.second] = True
+    belongs[overlaps(with_early(data, early).events, runs).second] = True
     false = [
-        {"start": _place(data, a), "stop": _end(data, b), "duration": float(lasting[b] - lasting[a]) / size}
+        {"start": place_of(data, a), "stop": end_of(data, b), "duration": float(lasting[b] - lasting[a]) / size}
         for a, b in zip(runs.starts[~belongs].tolist(), runs.stops[~belongs].tolist(), strict=True)
     ]
-    late = np.maximum(delay[detected], 0)
+    late = np.array([row["delay"] for row in rows if row["detected"]])
     summary = {
-        "events": len(found),
-        "detected": int(detected.sum()),
-        "missed": int((~detected).sum()),
+        "events": len(rows),
+        "detected": len(late),
+        "missed": len(rows) - len(late),
         **_statistics(late),
         "alarms": len(runs),
         "false_alarms": len(false),
     }
     notes = [*count_notes([counts_of(data)]), *_gap_notes(data, began, size, unit)]
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
-
-
-def _end(data: Prediction, position: int) -> Any:
-    """Where what lasts up to a point ends: there, or before it where a gap in the times comes before that point."""
-    times = data.setting.times
-    if times is None or (position < len(times) and not times.after_gap[position]):
-        return _place(data, position)
-    return times.moment(int(times.ends[position - 1]))
-
-
-def _place(data: Prediction, position: int, onset: int | None = None) -> Any:
-    """Where a point is: its stamp, as it was given, or its number."""
-    times = data.setting.times
-    if times is None:
-        return position
-    if onset is not None and onset != times.edges[position]:
-        return times.moment(onset)
-    return times.at(position)

@@ -18,7 +18,17 @@ from tsadeval.plot.figures import write_explanation, write_figures
 from tsadeval.plot.latency import latency, latency_by
 from tsadeval.plot.rankeval import five_models, quality_by_noise, sensitivity, value_by_false_alarms
 from tsadeval.plot.series import series_with_scores
-from tsadeval.plot.suites import agreement, disagreement, fooled, gameability, hard_sensitivity, hard_tasks, worst_pair
+from tsadeval.plot.suites import (
+    agreement,
+    disagreement,
+    fooled,
+    gameability,
+    hard_sensitivity,
+    hard_tasks,
+    misled,
+    selection,
+    worst_pair,
+)
 
 __all__ = [
     "agreement",
@@ -34,11 +44,13 @@ __all__ = [
     "latency",
     "latency_by",
     "metric_agreement",
+    "misled",
     "outcome_strips",
     "pr_curve",
     "quality_by_noise",
     "rank_distributions",
     "roc_curve",
+    "selection",
     "sensitivity",
     "series_with_scores",
     "trade_off",

@@ -20,6 +20,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 from tsadeval.thresholds.best import of_predictions
+from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule
 
@@ -36,7 +37,7 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     choice : Choice
-        What `te.choose_threshold` returned.
+        What `te.choose_threshold` returned for one detector.
     ax : Axes, optional
         Where to draw; else on new axes.
 
@@ -48,8 +49,9 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('false alarms', 'Event recall')
     """
-    if not isinstance(choice, Choice):
-        raise InvalidInputError(f"choice must be a result of te.choose_threshold, but is a {type(choice).__name__}")
+    if not isinstance(choice, Choice) or isinstance(choice, Choices):
+        what = f"but is a {type(choice).__name__}"
+        raise InvalidInputError(f"choice must be a result of te.choose_threshold for one detector and no per=, {what}")
     rows = [row for row in choice.rows if not math.isnan(row["value"])]
     if not rows:
         raise InvalidInputError("choice has no threshold to draw: a larger max_time_in_alarm may leave some")

@@ -16,13 +16,14 @@ from tsadeval.plot import rankeval
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
-from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
+from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task, selection
 from tsadeval.rankeval.quality import Ties, Undefined
 from tsadeval.rankeval.suite import Explanation, SuiteResult
 from tsadeval.rankeval.suites.audit import AuditSuite
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_rankings import AVERAGE
+from tsadeval.rankeval.suites.selection import SelectionSuite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def write_figures(
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
     of_rankings = partial(_of_rankings, ties=ties, undefined=undefined)
-    kinds = ((PaperSuite, of_rankings), (HardSuite, _of_hard), (AuditSuite, _of_audit))
+    kinds = ((PaperSuite, of_rankings), (HardSuite, _of_hard), (SelectionSuite, _of_selection), (AuditSuite, _of_audit))
     drawings = next((draw for kind, draw in kinds if isinstance(result.plan, kind)), None)
     if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
@@ -130,6 +131,10 @@ def _of_explanation(found: Explanation, name: str) -> Drawings:
 def _of_audit(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     yield "gameability", lambda: gameability(result)
     yield "agreement", lambda: agreement(result.agreement(metrics))
+
+
+def _of_selection(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+    yield "selection", lambda: selection(result)
 
 
 def _of_rankings(

@@ -1,4 +1,4 @@
-"""Figures of the suites `hard` and `audit`: tasks and pairs that a metric misjudges, gameability and agreement."""
+"""Figures of the suites `hard`, `audit` and `selection`: what a metric misjudges, gameability, wrong choices."""
 
 from __future__ import annotations
 
@@ -297,12 +297,52 @@ def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, serie
     return _strips(chosen, lines, about, ax)
 
 
+@style.styled
+def selection(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axes:
+    """Draw what choosing by each metric gains between two detectors, with its 95 % interval."""
+    rows = (result.table() if isinstance(result, SuiteResult) else result).rows
+    ax = style.new_axes(ax, 4.6, 0.9 + 0.2 * len(rows))
+    labels = metric_labels([row["metric"] for row in rows if row["verdict"]])
+    for place, row in enumerate(rows):
+        color = {"usable": "#0072B2", "": style.GREY}.get(row["verdict"], "#B03A00")
+        ax.plot([row["pair_low"], row["pair_high"]], [-place, -place], color=color, linewidth=1.2)
+        ax.plot(row["pair"], -place, "o", color=color, markersize=3.5)
+    style.name_rows(ax, -np.arange(len(rows)), [str(labels.get(row["metric"], row["metric"])) for row in rows])
+    ax.axvline(0, color=style.GREY, linewidth=0.5, zorder=0)
+    ax.set(xlabel="share of what choosing between two detectors can gain")
+    return ax
+
+
+@style.styled
+def misled(result: SuiteResult, metric: AnyMetric, series: Any, ax: Axes | None = None, *, mistake: int = 0) -> Axes:
+    """Draw the series that misled a metric most in choosing a detector: the one it chose, and the better one.
+
+    `series` are the scores that the suite `selection` was given; `mistake` is the place of the row of
+    `explain(metric)`, the most costly first. Each detector stands with the mean value that the metric gave it, and with
+    what it is worth on the other series, by the criterion.
+    """
+    rows = result.mistakes(metric)
+    if mistake >= len(rows):
+        raise InvalidInputError(f"there are {len(rows)} wrong choices by {metric}, so none at place {mistake}")
+    row = rows[mistake]
+    chosen = _named(result, series, row["series"])
+    label = metric_labels([row["metric"]])[row["metric"]]
+    lines = [
+        (
+            f"{row[role]}\n{label} {row[f'{role}_value']:.3g}\n{row['criterion']} {row[f'{role}_worth']:.2f}",
+            chosen.detectors[row[role]].given.y_score,
+        )
+        for role in ("chosen", "better")
+    ]
+    return _strips(chosen, lines, f"{label} chose {row['chosen']}: {row['data_set']}, {chosen.name}", ax)
+
+
 def _named(result: SuiteResult, series: Any, name: str) -> SeriesScores:
-    """Find a series of an audit in what the audit was given."""
+    """Find a series of a run in what the run was given."""
     found: dict[str, SeriesScores] = {one.name: one for part in result.plan.read(series) for one in part.by_series()}
     if name in found:
         return found[name]
-    raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
+    raise InvalidInputError(f"series must be those of the run, but {name!r} is not among them")
 
 
 def _strips(chosen: SeriesScores, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:

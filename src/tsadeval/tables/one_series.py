@@ -183,8 +183,12 @@ def _stamps_repeat(groups: Groups, names: Sequence[str]) -> bool:
     """
     columns = [_stamps_of(groups, name) for name in names]
     columns.append(groups.numbers(len(columns[0])))
-    if len(names) == 1 and not np.any((columns[0][1:] <= columns[0][:-1]) & (columns[1][1:] == columns[1][:-1])):
-        return False
+    if len(names) == 1:
+        late = np.flatnonzero((columns[0][1:] <= columns[0][:-1]) & (columns[1][1:] == columns[1][:-1]))
+        hour = np.timedelta64(1, "h")
+        clocks = columns[0].dtype.kind == "M" and bool(np.all(columns[0][late] - columns[0][late + 1] < hour))
+        if not len(late) or (clocks and np.bincount(columns[1][late]).max() == 1):  # clocks went back, once
+            return False
     order = np.lexsort(columns)
     again = np.logical_and.reduce([values[order[1:]] == values[order[:-1]] for values in columns])
     return _are_many(columns[-1][order[1:]][again], columns[-1])

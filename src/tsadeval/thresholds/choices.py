@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack
 
 from tsadeval.core.durations import duration_text, span_size
 from tsadeval.core.facts import grouped
@@ -57,23 +57,30 @@ class Choices(Choice):
 
     detector: str
 
-    def __init__(self, rows: list[Row], outcomes: list[Row], words: _Words, **about: Any) -> None:
+    def __init__(self, rows: list[Row], outcomes: list[Row], words: Mapping[str, Any], **about: Any) -> None:
         best = rows[0]
         names = ("threshold", "value", "false_alarms", "detected")
         super().__init__(rows, {name: best[name] for name in names}, events=best["events"], exact=True, **about)
         self.detector = best["detector"]
         self.thresholds = {row["detector"]: row["threshold"] for row in rows}
         self.outcomes = Result(outcomes)
-        self._words = words
+        self.words = words
+
+    @property
+    def judged(self) -> list[Row]:
+        """The rows of the part that was held out, where there is one, else of the one they were chosen on."""
+        return [row for row in self.rows if row["part"] == HELD_OUT] or self.rows
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence: of the part that was held out, where there is one."""
-        row = [row for row in self.rows if row["detector"] == self.detector][-1]
+        row = next((row for row in self.judged if row["detector"] == self.detector), self.rows[0])
         if row["message"]:
-            return f"{NOTHING}: {self.asked}{self._words.each}"
-        found = [f"{row['detected']} of {row['events']} {self._words.events}", self._words.rate(row)]
-        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self._words.unit}"]
+            return f"{NOTHING}: {self.asked}{self.words['each']}"
+        rate = row["false_alarms"] if math.isnan(row["rate"]) else f"{row['rate']:.2g}"
+        pages = f"{rate} {self.words['pages']} {self.words['per']}".strip()
+        found = [f"{row['detected']} of {row['events']} {self.words['events']}", pages]
+        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self.words['unit']}"]
         where = f", on data that it was not chosen on (chosen on: {self.rows[0]['detected']} of {self.events})"
         text = f"{self.detector} at {all_digits(row['threshold'])}: {', '.join(found)}"
         return f"{text}{where}" if row["part"] == HELD_OUT else text
@@ -83,7 +90,7 @@ class Choices(Choice):
 
         `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
         """
-        return by_kind(self.outcomes.rows, column, self._words.cost, ("detector", "part"))
+        return by_kind(self.outcomes.rows, column, prices_of(self.words["cost"]), ("detector", "part"))
 
     def _lead(self) -> str:
         return self.sentence
@@ -94,8 +101,8 @@ class Choices(Choice):
         return [(titles[part] * (len(parts) > 1), self._part(rows)) for part, rows in parts.items()]
 
     def _part(self, rows: Sequence[Row]) -> Grid:
-        words = self._words
-        head = ["detector", "threshold", words.events, words.pages, words.per, f"median, {words.unit}", "p90", "cost"]
+        events, pages, per, unit = (self.words[name] for name in ("events", "pages", "per", "unit"))
+        head = ["detector", "threshold", events, pages, per, f"median, {unit}", "p90", "cost"]
         body = [
             [
                 row["detector"],
@@ -107,55 +114,18 @@ class Choices(Choice):
             for row in rows
         ]
         table: Grid = [head, *body]
-        return table if words.per else [[*row[:4], *row[5:]] for row in table]
+        return table if per else [[*row[:4], *row[5:]] for row in table]
 
     def _notes(self) -> list[str]:
         none = [row["detector"] for row in self.rows if row["message"] and row["part"] == CHOSEN]
-        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self._words.pages}"
-        asked = f"the budget {self.asked}{self._words.each} allows" if self.asked != "None" else "no budget:"
+        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self.words['pages']}"
+        asked = f"the budget {self.asked}{self.words['each']} allows" if self.asked != "None" else "no budget:"
         return [
             *([f"{named(none)}: {NOTHING}, so no alarm"] if none else []),
-            f"{asked} {allowed} there{self._words.apart}",
-            f"cost: {self._words.cost}",
-            *self._words.said,
+            f"{asked} {allowed} there{self.words['apart']}",
+            f"cost: {self.words['cost']}",
+            *self.words["said"],
         ]
-
-
-class _Words(NamedTuple):
-    """What things are called in print, and the prices of the column of costs."""
-
-    events: str
-    pages: str
-    per: str  # the unit of the rate, "" for none
-    each: str  # whose budget it is
-    unit: str  # of delays
-    apart: str
-    cost: Metric
-    said: list[str]
-
-    @classmethod
-    def of(
-        cls, scores: Scores, cost: Metric, per: str, cooldown: int | str, unit: str, *, timed: bool, said: list[str]
-    ) -> _Words:
-        """Call series as the column that names them."""
-        by, size = scores.options.series_columns, span_size(cooldown)
-        series = by[0] if len(by) == 1 and by[0] not in ("file", "folder") else "series"
-        apart = f"; alarms up to {duration_text(size) if size else f'{cooldown} points'} apart are one page"
-        return cls(
-            "events" if scores.options.incidents is None else "incidents",
-            "false pages" if cooldown else "false alarms",
-            f"a {unit}{f' and {series}' * (per == 'series')}" if unit else "",
-            f" for each {series}" if per == "series" else " for all series together",
-            "min" if timed else "points",
-            apart * bool(cooldown),
-            cost,
-            said,
-        )
-
-    def rate(self, row: Row) -> str:
-        """Say how many false alarms there were."""
-        number = row["false_alarms"] if math.isnan(row["rate"]) else f"{row['rate']:.2g}"
-        return f"{number} {self.pages} {self.per}".strip()
 
 
 def choose_threshold(
@@ -327,7 +297,20 @@ def _choose_all(
     place = [row["detector"] for row in ranked]
     rows.sort(key=lambda row: (row["part"] == HELD_OUT, place.index(row["detector"])))
     outcomes = [{"part": part, **row} for (_, part), own in found.items() for one in own for row in one.rows]
-    words = _Words.of(scores, prices, per, cooldown, unit, timed=timed, said=_said(parts[CHOSEN], rows))
+    by, size = scores.options.series_columns, span_size(cooldown)
+    series = by[0] if len(by) == 1 and by[0] not in ("file", "folder") else "series"
+    apart = f"; alarms up to {duration_text(size) if size else f'{cooldown} points'} apart are one page"
+    words: dict[str, Any] = {
+        "events": "events" if scores.options.incidents is None else "incidents",
+        "pages": "false pages" if cooldown else "false alarms",
+        "per": f"a {unit}{f' and {series}' * (per == 'series')}" if unit else "",
+        "each": f" for each {series}" if per == "series" else " for all series together",
+        "unit": "min" if timed else "points",
+        "apart": apart * bool(cooldown),
+        "cost": str(prices),
+        "options": options,
+        "said": _said(parts[CHOSEN], rows),
+    }
     about: dict[str, Any] = {"asked": str(asked), "budget": max(budgets.values()), "maximize": str(metric)}
     return Choices(rows, outcomes, words, **about)
 

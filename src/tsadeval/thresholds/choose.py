@@ -8,7 +8,7 @@ import numpy as np
 
 from tsadeval.core.durations import rate_of
 from tsadeval.core.facts import Origin
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row, all_digits, grid_of
@@ -175,7 +175,7 @@ def _lowest(scoring: Scoring, share: float) -> float:
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
 
 
-def normal_points(scoring: Scoring) -> Bools:
+def normal_points(scoring: Scoring | Prediction) -> Bools:
     """Return the normal points that are judged."""
     ignored = scoring.setting.ignored
     return ~scoring.truth.mask if ignored is None else ~(scoring.truth.mask | ignored)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
-from tsadeval.core.durations import SECOND, UNITS, rate_of, span_size
-from tsadeval.core.events import Index
+from tsadeval.core.durations import UNITS, rate_of, span_size
+from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric
@@ -16,7 +16,7 @@ from tsadeval.core.names import check_known
 from tsadeval.core.results import Result, Row
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
-from tsadeval.incidents.onsets import EVENT_COLUMNS, began_of
+from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import Asked
 from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
 from tsadeval.metrics.event_sweep import at_least, episodes, with_early
@@ -31,7 +31,7 @@ class Runs(NamedTuple):
     ends: Index
 
     @classmethod
-    def of(cls, scoring: Scoring) -> Self:
+    def of(cls, scoring: Scoring | Prediction) -> Self:
         """Find them; there are none without time stamps."""
         times = scoring.setting.times
         if times is None:
@@ -151,44 +151,81 @@ def _just_below(v: float, own: Sequence[Steps]) -> float:
     return Scoring.of(np.zeros(len(scores), np.uint8), scores).just_below(v)
 
 
+def pages_of(data: Prediction, events: Events, cooldown: int | str) -> tuple[Events, Index]:
+    """Return the pages of alarms, and which of them hold an alarm inside an event."""
+    pages = episodes(data, cooldown, 1)
+    inside = np.append(0, np.cumsum(events.mask() & data.alarms.mask))  # runs that go on over a gap are two pages
+    return pages, np.flatnonzero(inside[pages.stops] > inside[pages.starts])
+
+
 class Judged(NamedTuple):
-    """What a threshold does on one scoring: a row per event, and the number of false pages."""
+    """What alarms do on one scoring: a row per event, and the pages that are false."""
 
     detector: str
     rows: list[Row]
-    false: int
+    false_pages: Events
     runs: Runs
     timed: bool
+
+    @property
+    def false(self) -> int:
+        """Number of false pages."""
+        return len(self.false_pages)
 
 
 def judged(one: Scored, data: Prediction, cooldown: int | str = 0, early: int | str = 0) -> Judged:
     """Judge the alarms of a scoring: each event, and the pages that hold no alarm inside one."""
-    scoring = one.scoring
-    times, events = scoring.setting.times, scoring.events
+    times, incidents = data.setting.times, one.given.incidents
+    pages, right = pages_of(data, with_early(data, early).events, cooldown)
+    false = Events(np.delete(pages.starts, right), np.delete(pages.stops, right), data.n)
+    began = None if times is None or incidents is None else began_of(incidents, Asked(), data.events, times)
+    found = event_rows(data, early, "points" if times is None else "min", began)
+    rows = [{"series": one.series, "detector": one.detector, **row} for row in found]
+    return Judged(one.detector, rows, false, Runs.of(data), times is not None)
+
+
+def event_rows(data: Prediction, early: int | str, unit: str, began: Began | None) -> list[Row]:
+    """Return a row per event: where it is, whether and how late it is detected, and what is known of its incidents."""
+    found, runs = data.events, data.predicted
     warned = with_early(data, early).events
-    first = first_inside(data.predicted, warned.starts, warned.stops)
-    pages = episodes(data, cooldown, 1)
-    right = np.unique(np.searchsorted(pages.stops, overlaps(warned, data.predicted).starts, side="right"))
-    known: list[Row] = [{}] * len(events)
-    edges, size, onsets = np.arange(data.n + 1), 1, events.starts
-    if times is not None:
-        edges, size, onsets = times.edges, 60 * SECOND, times.stamps[events.starts]
-        if one.given.incidents is not None:
-            onsets, known = began_of(one.given.incidents, Asked(), events, times)
-    late = np.maximum(edges[np.minimum(first, data.n)] - onsets, 0) / size
-    rows = [
+    size, edges = data.setting.positions(unit, data.n)
+    first = first_inside(runs, warned.starts, warned.stops)
+    detected = first < warned.stops
+    lasting = edges if unit == "points" else data.setting.clock.observed
+    starts = began.onsets if began is not None and unit != "points" else edges[found.starts]
+    delay = (edges[np.minimum(first, data.n)] - starts) / size
+    counts = np.bincount(overlaps(warned, runs).first, minlength=len(found))
+    return [
         {
-            "series": one.series,
-            "detector": one.detector,
-            "start": start if times is None else times.moment(int(onsets[k])),
-            "stop": stop if times is None else times.moment(int(times.ends[stop - 1])),
-            "detected": bool(first[k] < warned.stops[k]),
-            "delay": float(late[k]) if first[k] < warned.stops[k] else None,
-            **known[k],
+            "start": place_of(data, start, None if began is None else int(began.onsets[k])),
+            "stop": end_of(data, stop),
+            "duration": float(lasting[stop] - lasting[start] + edges[start] - starts[k]) / size,
+            "detected": bool(detected[k]),
+            "delay": max(float(delay[k]), 0.0) if detected[k] else None,
+            "lead": max(-float(delay[k]), 0.0) if detected[k] and delay[k] < 0 else None,
+            "alarms": int(counts[k]),
+            **({} if began is None else began.known[k]),
         }
-        for k, (start, stop) in enumerate(zip(events.starts.tolist(), events.stops.tolist(), strict=True))
+        for k, (start, stop) in enumerate(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
     ]
-    return Judged(one.detector, rows, len(pages) - len(right), Runs.of(scoring), times is not None)
+
+
+def end_of(data: Prediction, position: int) -> Any:
+    """Where what lasts up to a point ends: there, or before it where a gap in the times comes before that point."""
+    times = data.setting.times
+    if times is None or (position < len(times) and not times.after_gap[position]):
+        return place_of(data, position)
+    return times.moment(int(times.ends[position - 1]))
+
+
+def place_of(data: Prediction, position: int, onset: int | None = None) -> Any:
+    """Where a point is: its stamp, as it was given, or its number."""
+    times = data.setting.times
+    if times is None:
+        return position
+    if onset is not None and onset != times.edges[position]:
+        return times.moment(onset)
+    return times.at(position)
 
 
 def summary_of(rows: Sequence[Row], prices: Metric, false: int = 0) -> Row:

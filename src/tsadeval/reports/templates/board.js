@@ -47,14 +47,14 @@
       { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top && !r.flaw },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
-      { key: "bar", label: "", roomy: true, sort: (r) => r.rank, text: () => "", cell: (r, td) => {
+      { key: "bar", label: "", hidden: "Mean rank, drawn", roomy: true, sort: (r) => r.rank, text: () => "", cell: (r, td) => {
         if (r.rank === null) return;
         const line = T.element("i"), dot = T.element("b");
         line.style.left = at(r.low); line.style.width = `calc(${at(r.high)} - ${at(r.low)})`;
         dot.style.left = at(r.rank);
         td.append(T.element("span", { class: "rank", role: "img", "aria-label": `rank ${T.fixed(r.rank, 2)} of ${k}` }, line, dot));
       } },
-      { key: "letters", label: "Ties", title: "Detectors that share a letter were not told apart" },
+      { key: "letters", label: "Ties", title: "Detectors that share a letter are not significantly different" },
       { key: "defined", label: "Series", number: true, text: (r) => `${r.defined} of ${one.n}` },
     ];
     const table = T.table($("table"), columns, rows, { sort: "place", caption: "Standings", rowClass: (r) => (r.entry.kind === "submission" ? null : "baseline") });
@@ -62,9 +62,12 @@
     const shown = one.listed.map((d, i) => i).filter((i) => baselines || board.detectors[one.listed[i]].kind === "submission");
     const place = new Map(shown.map((i, j) => [i, j]));
     const groups = (one.groups || []).map((g) => g.filter((i) => place.has(i)).map((i) => place.get(i))).filter((g) => g.length > 1);
+    const tested = Boolean(one.best && one.best.length);
+    $("letters-note").textContent = tested && rows.some((r) => r.letters) ? "Ties: detectors that share a letter are not significantly different (Wilcoxon tests with Holm's correction, 5 %); one without a letter differs from all others." : "";
     if ($("diagram")) {
-      T.diagram($("diagram"), shown.map((i) => called(board.detectors[one.listed[i]])), shown.map((i) => one.rank[i]), groups);
-      $("diagram-note").textContent = one.best && one.best.length ? `Mean ranks. ${T.bars(groups, one.many)}` : "There are too few series or detectors for tests.";
+      $("diagram").replaceChildren();
+      if (tested) T.diagram($("diagram"), shown.map((i) => called(board.detectors[one.listed[i]])), shown.map((i) => one.rank[i]), groups);
+      $("diagram-note").textContent = tested ? `Mean ranks. ${T.bars(groups, one.many)}` : "There are too few series or detectors for tests.";
     }
     const words = [`${T.whole(one.n)} series on which the metric is defined.`];
     if (metric.lower) words.push("Lower is better.");

@@ -131,7 +131,8 @@ class Chart {
     this.show(middle - span / 2, middle + span / 2);
   }
 
-  draw() {
+  draw(now) {
+    if (now) { this.paint(); return; }
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {

@@ -29,7 +29,14 @@ const T = (() => {
     return made;
   }
 
-  // A table that sorts by its heads. columns: {key, label, number, text(row), title, cell(row, td), best(row), exact(row), roomy}.
+  // What scrolls has to do so by keys as well.
+  function scrolls(target) {
+    target.tabIndex = 0;
+    target.setAttribute("role", "group");
+    target.setAttribute("aria-label", target.querySelector("table").getAttribute("aria-label") || "Table");
+  }
+
+  // A table that sorts by its heads. columns: {key, label, hidden (a label that is not shown), number, text(row), title, cell(row, td), best(row), exact(row), roomy}.
   // `exact` is what a tooltip has: all digits, or why there is no value.
   // Columns that are `roomy` are left out on narrow screens.
   function table(target, columns, rows, options = {}) {
@@ -84,7 +91,7 @@ const T = (() => {
       if (options.after) options.after(shown.length);
     }
     for (const column of columns) {
-      const button = element("button", { type: "button", title: column.title, text: column.label, onclick: () => {
+      const button = element("button", { type: "button", title: column.title, "aria-label": column.hidden, text: column.label, onclick: () => {
         if (state.key === column.key) state.down = !state.down;
         else { state.key = column.key; state.down = Boolean(column.number); }
         fill();
@@ -92,6 +99,7 @@ const T = (() => {
       head.append(element("th", { scope: "col", class: style(column) }, button));
     }
     target.replaceChildren(made);
+    scrolls(target);
     fill();
     return { fill, filter(text) { state.filter = text; fill(); }, rows(next) { rows = next; fill(); } };
   }
@@ -113,11 +121,14 @@ const T = (() => {
       show();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+    // Paper is light, and so are the figures on it.
+    addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; listeners.forEach((f) => f(true)); });
+    addEventListener("afterprint", show);
     show();
     return { changed(f) { listeners.push(f); } };
   }
 
-  // Demsar's diagram: mean ranks on a line, bars over groups that were not told apart.
+  // Demsar's diagram: mean ranks on a line, bars over groups that are not significantly different.
   function diagram(target, names, ranks, groups) {
     const k = names.length;
     target.replaceChildren();
@@ -175,7 +186,7 @@ const T = (() => {
   function bars(groups, many) {
     const tests = "Wilcoxon tests with Holm's correction";
     if (many) return "There are too many detectors to test every two.";
-    return groups.length ? `Bars join detectors that ${tests} do not tell apart at 5 %.` : `${tests} tell every two neighbours apart at 5 %.`;
+    return groups.length ? `Bars join detectors that are not significantly different at 5 % (${tests}).` : `Every two neighbours are significantly different at 5 % (${tests}).`;
   }
 
   // Spearman correlations as a coloured table.
@@ -193,8 +204,9 @@ const T = (() => {
       });
       body.append(line);
     });
-    const head = element("tr", {}, element("th", { text: "" }), ...labels.map((l) => element("th", { scope: "col", class: "number", text: l })));
-    target.replaceChildren(element("table", { class: "heat" }, element("thead", {}, head), body));
+    const head = element("tr", {}, element("td"), ...labels.map((l) => element("th", { scope: "col", class: "number", text: l })));
+    target.replaceChildren(element("table", { class: "heat", "aria-label": "Spearman correlation of metrics" }, element("thead", {}, head), body));
+    scrolls(target);
   }
 
   return { fixed, whole, short, sentence, element, table, theme, diagram, bars, heat };

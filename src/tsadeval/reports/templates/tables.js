@@ -27,13 +27,14 @@ function comparison() {
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, roomy: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
       { key: "wins", label: "Wins", number: true, roomy: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
-      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === null ? null : flaw(r.i) ? 3 : r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length || r.rank === null || flaw(r.i) ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
+      { key: "told", label: "Differs from the best", sort: (r) => (r.rank === null ? null : flaw(r.i) ? 3 : r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length || r.rank === null || flaw(r.i) ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
       { key: "defined", label: "Series", number: true, title: "Series on which it has a value", text: (r) => `${T.whole(r.defined)} of ${T.whole(found.series)}`, sort: (r) => r.defined },
     );
     const ranked = several && board.rank.some((r) => r !== null);
     T.table($("board-table"), columns, rows, { sort: ranked ? "rank" : "mean", down: !ranked && !metric.lower, caption: "Comparison" });
     const drawn = detectors.map((_, i) => i).filter((i) => board.rank[i] !== null);
-    T.diagram($("board-diagram"), drawn.map((i) => detectors[i]), drawn.map((i) => board.rank[i]), board.groups.map((g) => g.map((i) => drawn.indexOf(i))));
+    $("board-diagram").replaceChildren();
+    if (several && board.best.length) T.diagram($("board-diagram"), drawn.map((i) => detectors[i]), drawn.map((i) => board.rank[i]), board.groups.map((g) => g.map((i) => drawn.indexOf(i))));
     const words = metric.lower ? ["Lower is better."] : [];
     if (board.flaws) words.push("A detector with a remark in brackets is never the best.");
     if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
@@ -47,6 +48,63 @@ function comparison() {
       if (board.too_few) words.push(T.sentence(board.too_few));
     } else words.push(several ? `There are ${T.whole(board.series)} series on which every detector has a value, too few for ranks and tests.` : "With one series there is nothing to test: values are shown as they are.");
     $("board-note").textContent = words.join(" ");
+    $("answer").textContent = answer(board, metric, flaw);
+    spread(board, metric);
+  }
+
+  // What the numbers below come to, in two sentences.
+  function answer(board, metric, flaw) {
+    const able = detectors.map((_, i) => i).filter((i) => !flaw(i) && board.mean[i] !== null);
+    if (!able.length) return `No detector can be called the best by ${metric.label}.`;
+    const key = (i) => (several && board.rank[i] !== null ? board.rank[i] : metric.lower ? board.mean[i] : -board.mean[i]);
+    const top = Math.min(...able.map(key)), first = able.filter((i) => key(i) === top), rest = able.filter((i) => key(i) !== top);
+    const names = (list) => list.slice(0, 5).map((i) => detectors[i]).join(", ") + (list.length > 5 ? ` and ${list.length - 5} more` : "");
+    const said = [`${names(first)} ${first.length > 1 ? "share the first place" : "is first"} by ${metric.label} (${several ? "mean " : ""}${T.fixed(board.mean[first[0]])}${several ? ` on ${T.whole(board.defined[first[0]])} series` : ""}).`];
+    const alike = rest.filter((i) => board.best.includes(i));
+    if (!several || !board.best.length) said.push("There is nothing to test whether that is more than chance: too few series.");
+    else if (board.too_few) said.push("There are too few series to tell it from the others.");
+    else if (rest.length) said.push(alike.length ? `Not significantly different at 5 %: ${names(alike)}.` : "It is significantly different from all others at 5 %.");
+    const out = detectors.map((_, i) => i).filter(flaw);
+    if (out.length) said.push(`Never first: ${names(out)} (${[...new Set(out.map(flaw))].join("; ")}).`);
+    return said.join(" ");
+  }
+
+  // The values on the series, a row for each detector, and their mean.
+  function spread(board, metric) {
+    const ns = "http://www.w3.org/2000/svg", width = Math.max(300, $("spread").clientWidth || 640), step = 24;
+    const m = page.metrics.indexOf(metric), order = detectors.map((_, i) => i).filter((i) => board.mean[i] !== null);
+    order.sort((a, b) => (board.rank[a] ?? 0) - (board.rank[b] ?? 0) || (metric.lower ? 1 : -1) * (board.mean[a] - board.mean[b]));
+    const drawn = order.slice(0, 20), values = drawn.map((i) => (several ? page.series.map((s) => (s.detectors[detectors[i]] ? s.detectors[detectors[i]].metrics[m].value : null)).filter(Number.isFinite) : []));
+    const all = [...values.flat(), ...drawn.map((i) => board.mean[i])];
+    $("spread").replaceChildren();
+    if (!all.length) return;
+    let [low, high] = metric.range.every((v) => v !== null) ? metric.range : [Math.min(0, ...all), Math.max(...all)];
+    if (low < 0 && Math.min(...all) >= 0) low = 0;
+    if (!(high > low)) high = low + 1;
+    const svg = document.createElementNS(ns, "svg"), letters = Math.max(8, Math.min(28, Math.floor(width / 22))), left = 7.4 * Math.min(letters, Math.max(...drawn.map((i) => detectors[i].length))) + 12;
+    const x = (v) => left + (width - left - 56) * Math.max(0, Math.min(1, (v - low) / (high - low)));
+    const draw = (tag, attributes, text) => {
+      const part = document.createElementNS(ns, tag);
+      for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+      if (text !== undefined) part.textContent = text;
+      svg.append(part);
+    };
+    svg.setAttribute("viewBox", `0 0 ${width} ${step * drawn.length + 22}`);
+    svg.setAttribute("width", "100%");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `${metric.label} by detector: ` + drawn.map((i) => `${detectors[i]} ${T.fixed(board.mean[i])}`).join(", "));
+    for (const v of [low, (low + high) / 2, high]) {
+      draw("path", { class: "grid", d: `M${x(v)} 0V${step * drawn.length}` });
+      draw("text", { x: x(v), y: step * drawn.length + 15, "text-anchor": "middle" }, T.short(v, 3));
+    }
+    drawn.forEach((i, j) => {
+      const y = step * (j + 0.5), name = detectors[i];
+      draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, name.length > letters ? name.slice(0, letters - 1) + "…" : name);
+      for (const v of values[j]) draw("circle", { cx: x(v), cy: y, r: 4 });
+      draw("path", { class: "mean", d: `M${x(board.mean[i])} ${y - 8}V${y + 8}` });
+      draw("text", { x: width - 50, y: y + 4 }, T.fixed(board.mean[i]));
+    });
+    $("spread").append(svg, T.element("p", { class: "small soft", text: (several ? `${metric.label}: a dot is a series, the bar the mean.` : `${metric.label} of each detector.`) + (metric.lower ? " Lower is better." : "") + (order.length > drawn.length ? ` The first ${drawn.length} of ${order.length} detectors.` : "") }));
   }
   pick.addEventListener("change", fill);
   fill();
@@ -67,6 +125,16 @@ function comparison() {
   ], rows, { sort: "count", down: true, caption: "Winners by metric" });
   if (detectors.length > 2 && page.metrics.length > 1) T.heat($("agreement"), page.metrics.map((m) => m.label), found.agreement);
   else $("agreement-box").hidden = true;
+}
+
+// The same for one detector: its value between chance and the labels themselves.
+function answerOfOne() {
+  const series = page.series[state.series], values = series.detectors[state.detector].metrics;
+  const of = (m) => values[m].value !== null, names = page.metrics.map((m) => m.name);
+  const m = [names.indexOf("vus_pr"), ...names.keys()].find((i) => i >= 0 && of(i));
+  if (m === undefined) return `No metric has a value${series.name ? ` on ${series.name}` : ""}.`;
+  const { value, random, perfect } = values[m], where = page.series.length > 1 ? ` on ${series.name}` : "";
+  return `${state.detector} has a ${page.metrics[m].label} of ${T.fixed(value)}${where}` + (random === null ? "." : `; the same scores in random order have ${T.fixed(random)}, the labels as scores ${T.fixed(perfect)}.`);
 }
 
 function metricsTable() {
