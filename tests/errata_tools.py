@@ -62,6 +62,7 @@ GIVEN: dict[float, set[str]] = {
         ".267",
     },  # of a run of minutes, and of their logs
     45: {"2.63"},
+    46: {".980", ".989", ".1", ".789", ".805", ".915", ".927", ".925"},  # of a run of minutes
 }
 
 

@@ -127,8 +127,8 @@ def without_exit(name: str) -> Iterator[None]:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the caller's own code that led here, however many calls inside the library lie between."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    level, frame, inside = 2, sys._getframe(1), (__package__, "functools")  # which makes cached properties
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -53,6 +53,7 @@ def test_one_series(runs):
     assert len({len(line) for line in across[1:3]}) == 1
 
 
+@pytest.mark.filterwarnings("ignore:no micro average of f1, vus_roc")
 def test_averages_are_over_series_or_over_data_sets(runs):
     found = te.compare(runs, metrics=METRICS)
     assert found.series == ["smd/1-1", "smd/2-1", "smd/3-1", "msl", "own.csv"]

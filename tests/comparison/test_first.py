@@ -37,6 +37,7 @@ def entries(seed=0, count=18, length=300):
 METRICS = ["vus_pr", "f1", "event_f1", "event_recall", "detection_delay", "false_alarms"]
 
 
+@pytest.mark.filterwarnings("ignore:no micro average of")
 @pytest.mark.parametrize("seed", range(5))
 def test_no_detector_without_skill_is_first_anywhere(seed):
     found = te.compare(entries(seed), metrics=METRICS)

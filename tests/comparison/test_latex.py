@@ -10,7 +10,7 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.comparison.description import entry_of, key_of
+from tsadeval.comparison.description import entry_of, parse_reference
 from tsadeval.core.metric import METRICS as ALL
 from tsadeval.errors import ThresholdWarning
 
@@ -91,6 +91,11 @@ def test_captions_say_what_marks_mean_and_notes_are_two_sentences(found):
     assert r"\caption{Whose? Bold" in found.to_latex(caption="Whose?")
     ruled = te.compare(list(found.scorings())[:8], metrics="f1", threshold="sigma(1)").to_latex(notes=True)
     assert "footnotesize Thresholds: sigma(1); never first" in ruled
+    y = [0, 0, 1, 1, 0, 0]
+    binary = te.compare({"a": y, "b": [0, 1, 0, 0, 0, 1]}, y, "f1", baseline=True).to_latex(notes=True)
+    assert (
+        r"footnotesize Scores of 0 and 1 are alarms as they are; never first: b (not above chance); random: " in binary
+    )
 
 
 def test_groups_take_the_place_of_series(found):
@@ -117,6 +122,14 @@ def test_groups_on_the_command_line(tmp_path, found, runs):
     done = run("compare", tmp_path / "all.csv", "--by", "series,detector", "--metrics", ",".join(METRICS), "--format",
                "latex", "--groups", "dataset")  # fmt: skip
     assert done.stdout.rstrip("\n") == found.to_latex(groups="dataset")
+    table["half"] = [s.partition("/")[0] for s in table.series]
+    table["series"] = [s.partition("/")[2] for s in table.series]
+    table.to_csv(tmp_path / "all.csv", index=False)
+    what = ["compare", tmp_path / "all.csv", "--by", "half,series,detector", "--metrics", ",".join(METRICS)]
+    done = run(*what, "--format", "latex", "--groups", "half")
+    assert done.stdout.rstrip("\n") == found.to_latex(groups=lambda series: series.partition("/")[0])
+    done = run(*what, "--groups", "series")
+    assert "--groups is dataset or the first column of --by" in done.stderr
 
 
 def test_heads_are_labels(found, runs):
@@ -175,7 +188,7 @@ def test_the_paragraph_and_its_references_compile(found, tmp_path):
     body = "\n\n".join(found.describe(metric, latex=True) for metric in found.metrics)
     tail = "\\nocite{*}\n\\bibliographystyle{plain}\n\\bibliography{refs}\n\\end{document}\n"
     (tmp_path / "p.tex").write_text(f"{head}{body}\n{tail}", encoding="utf-8")
-    entries = {key_of(text): entry_of(text) for metric in ALL.values() for text in metric.references}
+    entries = {parse_reference(text)["key"]: entry_of(text) for metric in ALL.values() for text in metric.references}
     others = [entry for key, entry in entries.items() if f"{{{key}," not in found.cite()]
     (tmp_path / "refs.bib").write_text("\n\n".join([found.cite(), *others]), encoding="utf-8")
     for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):

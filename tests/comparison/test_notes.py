@@ -408,7 +408,7 @@ def test_one_line_for_scorings_that_are_refused_for_the_same_reason(files):
     done = run("score", *(f"{name}-inf.csv" for name in ("s0", "s1", "s2", "s4")), "--score", "gaps", "--metrics", "f1")
     (line,) = [line for line in done.stderr.splitlines() if "must be finite" in line]
     assert line.startswith(
-        "tsadeval: s0-inf.csv, gaps; s1-inf.csv, gaps and 2 more: y_score must be finite, but is inf"
+        "tsadeval: s0-inf.csv, gaps; s1-inf.csv, gaps; s2-inf.csv, gaps and 1 more: y_score must be finite, but is inf"
     )
 
 

@@ -126,7 +126,23 @@ def test_micro_does_not_join_events_across_series():
     assert result.micro["f1_pa"] == te.metrics.f1_pa(y, s > 0.75)
     joined = te.metrics.f1_pa(np.delete(y, 6), np.delete(s, 6) > 0.75)
     assert result.micro["f1_pa"] != joined
-    assert math.isnan(many(["f1"], "ab", threshold="best").micro["f1"])
+
+
+def test_metrics_without_a_micro_average_are_named():
+    found = many(["event_precision", "f1", "false_alarms"], "ab", threshold=0.5)
+    with pytest.warns(
+        UndefinedMetricWarning, match="no micro average of event_precision, false_alarms, so NaN"
+    ) as said:
+        assert [math.isnan(value) for value in found.micro.values()] == [True, False, True]
+    assert [warning.filename for warning in said] == [__file__]
+    with pytest.warns(UndefinedMetricWarning, match=r"no micro average of f1, so NaN: .* \(rule best\)"):
+        assert math.isnan(many(["f1"], "ab", threshold="best").micro["f1"])
+    compared = te.compare(
+        [(n, d, *SERIES[n]) for n in "ab" for d in "xy"], metrics=["f1", "false_alarms"], threshold=0.5
+    )
+    with pytest.warns(UndefinedMetricWarning, match="no micro average of false_alarms, so NaN") as said:
+        assert math.isnan(compared.average("micro")["x"]["false_alarms"])
+    assert len(said) == 1
 
 
 def test_series_on_which_a_metric_is_undefined():

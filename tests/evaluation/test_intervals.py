@@ -11,6 +11,7 @@ import tsadeval as te
 from commands import run
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidParameterError, UndefinedMetricWarning
+from tsadeval.evaluation.baseline import CERTAIN_FROM
 
 N, STARTS = 400, (20, 75, 150, 200, 290, 360)
 
@@ -122,6 +123,15 @@ def test_where_there_is_no_interval_the_reason_is_said(series):
         "undefined on many resamples",
     ]
     assert "no interval: undefined on many resamples (precision)" in repr(found)
+
+
+def test_intervals_that_are_too_short_are_named(series):
+    text = repr(te.evaluate(*series, ["cce", "ears", "f1"], interval=0.95))
+    note = "too short an interval in more than 10 % of simulated series with as many events (docs/coverage.md): cce, f1"
+    assert note in text
+    assert {"cce": None, "f1": 50}.items() <= CERTAIN_FROM.items()
+    many = te.evaluate(*(np.tile(one, 10) for one in series), ["cce", "ears", "f1"], interval=0.95)
+    assert [row["uncertain"] for row in many.rows] == [True, False, False]
 
 
 def test_a_higher_level_is_wider(series):

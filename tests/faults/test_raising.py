@@ -8,7 +8,7 @@ import pytest
 
 import commands
 import tsadeval as te
-from tsadeval.errors import FailedMetricWarning, InvalidInputError
+from tsadeval.errors import FailedMetricWarning, InvalidInputError, UndefinedMetricWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
 
@@ -64,10 +64,11 @@ def test_one_scoring_that_a_rule_cannot_take_leaves_the_others():
     assert math.isnan(found.values("f1")[1, 0])
     assert np.isfinite(found.values("auc_roc")[1]).all()
     assert "f1 failed on y (d)" in repr(found)
-    assert math.isnan(found.average("micro")["d"]["f1"])
+    assert math.isnan(found.average("micro")["d"]["f1"])  # e has a value, so there is no more to say
     with pytest.warns(FailedMetricWarning, match="f1 failed on y, so NaN"):
         many = te.evaluate_many(iter([("x", LABELS, SCORES), ("y", LABELS, EQUAL)]), "f1", threshold="pot(0.001)")
-    assert math.isnan(many.micro["f1"])
+    with pytest.warns(UndefinedMetricWarning, match="no micro average of f1"):
+        assert math.isnan(many.micro["f1"])
     assert "f1 failed on y" in repr(many)
 
 

@@ -129,6 +129,8 @@ def test_suites_have_the_published_size():
         assert [c.name for c in choose("paper", suite.paper)] == [c.name for c in choose("paper", QUICK.paper)]
         for name in suite.cases:
             assert name in CASES
+    both = ["cce", "cce(normalize='published', uncertainty='pointwise')"]  # of the text, and of its code
+    assert [str(m) for m in SUITES["paper-text"].bind(None).metrics if m.name == "cce"] == both
 
 
 def test_the_ladder_is_only_where_it_was_published():

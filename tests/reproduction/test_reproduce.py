@@ -95,7 +95,7 @@ def test_a_cell_is_equal_up_to_its_last_digit():
     assert judge("ecg", "IForest", "CCE", "22.3", 22.34)[0] == "different"  # zeros at the end are not printed
     assert judge("rank", "AccQ Sp", "CCE", "1.000", 0.9986)[0] == "equal"
     assert judge("rank", "AccQ Sp", "CCE", "1.000", 0.9984)[0] == "different"
-    assert judge("robustness", "AccQ", "CCE", "unaffected", "affected")[0] == "different"
+    assert judge("robustness", "AccQ", "CCE", "unaffected", "worse")[0] == "different"
 
 
 @needs_data
@@ -130,7 +130,7 @@ def test_results_of_a_run(tmp_path):
         found = work.cells(name)
         assert set(printed(name)) <= set(found), name
     assert work.rank()["AccQ Sp", "CCE"] == 1
-    assert work.robustness()["AccQ", "F1"] == "affected"
+    assert work.robustness()["AccQ", "F1"] == "worse"
     assert work.robustness()["AccQ", "CCE"] == "unaffected"
     assert work.values()["with noise", "CCE"] == "none"
     work.draw({"rank"}, tmp_path / "figures")

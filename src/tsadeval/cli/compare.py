@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from warnings import WarningMessage
 
 import typer
@@ -47,7 +47,8 @@ def compare(
     ] = "tables",
     caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
     groups: Annotated[
-        Literal["dataset"] | None, typer.Option(help="Of LaTeX: data sets in the place of series.")
+        str | None,
+        typer.Option(help='Of LaTeX: data sets in the place of series; "dataset", or the first column of --by.'),
     ] = None,
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
@@ -60,6 +61,10 @@ def compare(
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
+    columns = scores.options.series_columns
+    if groups not in (None, "dataset", *columns[:1]):
+        raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
+    parted: Any = (lambda series: series.partition("/")[0]) if groups in columns[:1] else groups
     with on_cluster(work.dask), say_warnings() as said:
         found = compare_scores(scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs)
         say(scores.notes)
@@ -73,7 +78,7 @@ def compare(
         parts += [found.by_kind(by_kind)] if by_kind else []
     latex = format == "latex"
     values = (
-        found.to_latex(layout=layout, groups=groups, caption=caption, notes=notes) if latex else show(found, format)
+        found.to_latex(layout=layout, groups=parted, caption=caption, notes=notes) if latex else show(found, format)
     )
     text = [found.describe(latex=latex)] if describe and format not in WHOLE else []
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts), *text]))

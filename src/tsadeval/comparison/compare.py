@@ -2,6 +2,7 @@
 
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Unpack
@@ -10,7 +11,8 @@ import numpy as np
 
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.facts import OddAlarms, finite_mean, grouped, odd_alarms
+from tsadeval.core.events import Floats
+from tsadeval.core.facts import Flaw, OddAlarms, finite_mean, grouped, odd_alarms
 from tsadeval.core.messages import named, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule, missing_row
 from tsadeval.core.names import check_known
@@ -180,3 +182,19 @@ def baseline_rows(one: Scored, metrics: Sequence[Metric], rule: Rule) -> list[Ro
         place = {"series": one.series, "detector": name.replace("_", " ")}
         rows += [{**place, **row} for row in rows_of_scoring(scoring, metrics, rule)]
     return rows
+
+
+def orders_under(
+    found: Comparison, thresholds: Sequence[str | float | Rule], n_jobs: int | None
+) -> dict[str, tuple[Floats, Sequence[Flaw | None]]]:
+    """Return values (larger is better) and flaws by each metric, of metrics of alarms under each rule."""
+    of_alarms = [metric for metric in found.made.metrics if metric.kind == "predictions"]
+    every, values = range(len(found.series)), found._better()
+    names = [str(metric) for metric in found.made.metrics if metric not in of_alarms]
+    orders: dict[str, tuple[Floats, Sequence[Flaw | None]]] = {n: (values[n], found.flaws(n, every)) for n in names}
+    for rule in thresholds if of_alarms else ():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were given when it was compared
+            one = compare(found.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
+        orders |= {f"{name} at {one.made.rule}": (v, one.flaws(name, every)) for name, v in one._better().items()}
+    return orders

@@ -1,7 +1,6 @@
 """Results of comparing detectors: values by series, detector and metric."""
 
 import math
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
@@ -27,7 +26,7 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.many import Pool, Rules
+from tsadeval.evaluation.many import Pool, Rules, warn_unpooled
 from tsadeval.evaluation.skill import SKILL
 from tsadeval.metrics.criteria import AnyCriterion, find_criterion
 from tsadeval.scores.scores import Scores
@@ -201,13 +200,12 @@ class Comparison(Result):
         """
         if self.baseline is None:
             raise InvalidInputError("there is no baseline: take te.compare(..., baseline=True)")
-        chance = grouped(((row["series"], row["detector"], row["metric"]), row.get("random")) for row in self.rows)
-        matrices = {}
+        drawn = grouped(((row["series"], row["detector"], row["metric"]), row.get("random")) for row in self.rows)
+        found = {}
         for name, better in self._better(metric).items():
-            found = [[chance.get((s, d, name), [None])[0] for d in self.detectors] for s in self.series]
-            random = np.array(found, np.float64) * (-1 if name in self._lower else 1)
-            matrices[name] = better, random
-        return inference.random_table(matrices, self.names, alpha)
+            random = [[drawn.get((s, d, name), [None])[0] for d in self.detectors] for s in self.series]
+            found[name] = better, np.array(random, np.float64) * (-1 if name in self._lower else 1)
+        return inference.random_table(found, self.names, alpha)
 
     def robustness(self, thresholds: Sequence[str | float | Rule] = RULES, *, n_jobs: int | None = None) -> ResultTable:
         """Order the detectors by every metric under several threshold rules: who is first, and how orders agree.
@@ -215,21 +213,11 @@ class Comparison(Result):
         A row per metric and rule (metrics of scores have one); `agreement` is the Spearman correlation of the mean
         ranks between every two of them, in the order of `orders`. What was compared is evaluated once for each rule.
         """
-        import tsadeval
+        from tsadeval.comparison.compare import orders_under
 
         if self.source is None:
             raise InvalidInputError("there are no scores here to judge again: take robustness() of te.compare of them")
-        of_alarms = [metric for metric in self.made.metrics if metric.kind == "predictions"]
-        every = range(len(self.series))
-        found = {m: (self._better(m)[m], self.flaws(m, every)) for m in self.metrics}
-        found = {str(m): found[str(m)] for m in self.made.metrics if m not in of_alarms}
-        for rule in thresholds if of_alarms else ():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they were given when it was compared
-                one = tsadeval.compare(self.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
-            for name, better in one._better().items():
-                found[f"{name} at {one.made.rule}"] = better, one.flaws(name, every)
-        return inference.robustness_table(found, self.names)
+        return inference.robustness_table(orders_under(self, thresholds, n_jobs), self.names)
 
     def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
@@ -360,6 +348,7 @@ class Comparison(Result):
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
+            warn_unpooled(values.values())
             flaws = partial(self.flaws, series=range(len(self.series)))
             about: dict[str, Any] = {"titles": self.titles, "percent": percent, "lower": self._lower, "flaws": flaws}
             return DetectorTable(values, title="micro average", **about)
@@ -463,6 +452,8 @@ class Comparison(Result):
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
         note = print_note(*self._about(None, names, labels=True), self.titles, self.missing) if notes else None
+        if note is not None and self.baseline is not None:
+            note += f"{'; ' * bool(note)}random: the scores in random order, perfect: the labels as scores"
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:

@@ -44,23 +44,17 @@ _TEXT = re.compile(
 
 
 def parse_reference(text: str) -> dict[str, str]:
-    """Read who, what, where and when; "" for what the text does not say.
+    """Read who, what, where and when, "" for what the text does not say, and make the key of its entry.
 
-    >>> parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)")
-    {'authors': 'Wu and Keogh', 'title': 'Benchmarks are Flawed', 'venue': 'TKDE', 'year': '2021'}
+    >>> list(parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)").values())
+    ['Wu and Keogh', 'Benchmarks are Flawed', 'TKDE', '2021', 'wu2021benchmarks']
     """
-    found = _TEXT.fullmatch(text)
-    parts = {name: part or "" for name, part in found.groupdict().items()} if found else {"title": text}
-    return {**parts, "year": parts["year"] or early} if (early := parts.pop("early", "")) else parts
-
-
-def key_of(text: str) -> str:
-    """Return the key of an entry, such as wu2021benchmarks."""
-    parts = parse_reference(text)
+    parts = {name: part or "" for name, part in _TEXT.fullmatch(text).groupdict().items()}  # type: ignore[union-attr]
+    parts |= {"year": parts["year"] or early} if (early := parts.pop("early")) else {}
     first = re.sub(r"^(The|van) | et al\.$", "", parts["authors"]).partition(",")[0].partition(" ")[0]
     words = [word for word in re.split(r"\W+", f"{parts['title']} {parts['venue']}") if len(word) > 3 and word != first]
     plain = unicodedata.normalize("NFKD", f"{first}{parts['year']}{''.join(words[:1])}".lower().replace("ø", "o"))
-    return re.sub("[^a-z0-9]", "", plain)
+    return {**parts, "key": re.sub("[^a-z0-9]", "", plain)}
 
 
 def entry_of(text: str, url: str = "") -> str:
@@ -73,9 +67,8 @@ def entry_of(text: str, url: str = "") -> str:
         "howpublished": ", ".join(filter(None, [latex_text(parts["venue"]), rf"\url{{{url}}}" * bool(url)])),
         "year": parts["year"],
     }
-    return "\n".join(
-        [f"@misc{{{key_of(text)},", *(f"  {name} = {{{part}}}," for name, part in fields.items() if part), "}"]
-    )
+    lines = [f"  {name} = {{{part}}}," for name, part in fields.items() if part]
+    return "\n".join([f"@misc{{{parts['key']},", *lines, "}"])
 
 
 def _texts(names: Iterable[str]) -> dict[str, str]:
@@ -90,14 +83,14 @@ def _texts(names: Iterable[str]) -> dict[str, str]:
 
 def _marks(*names: str) -> str:
     """Return the marks of some references: the keys of their entries."""
-    return "".join(f" [{key_of(text)}]" for text in _texts(names))
+    return "".join(f" [{parse_reference(text)['key']}]" for text in _texts(names))
 
 
 def bibtex(found: "Comparison") -> str:
     """Write the entries of what is behind the numbers: this package, metrics, tests and data sets."""
     tests = METHODS if len(found.series) > 1 and len(found.detectors) > 1 else ()
     texts = {f"{PACKAGE}, version {tsadeval.__version__}": HOME, **_texts([*found.metrics, *tests, *found.datasets])}
-    return "\n\n".join({key_of(text): entry_of(text, url) for text, url in texts.items()}.values())
+    return "\n\n".join({parse_reference(text)["key"]: entry_of(text, url) for text, url in texts.items()}.values())
 
 
 def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: int) -> str:
@@ -109,8 +102,9 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
     known = int((~np.isnan(better)).any(axis=1).sum())
     lost = f" of {len(better)} series (the others have no value)" if known < len(better) else " series"
     titles = [f"{DATASETS[one].title}{_marks(one)}" for one in found.datasets]
+    some = f"{len(found.names)} detector{'s' * (len(found.names) > 1)} ({named(found.names, 30)})"
     text = [
-        f"We compare {len(found.names)} detectors ({named(found.names, 30)}) on {known}{lost}"
+        f"We compare {some} on {known}{lost}"
         f"{f' of {named(titles, 20)}' if titles else ''} by {label}{_marks(name)}"
         f"{', of which lower is better' * bool(lower)}."
     ]
@@ -149,7 +143,7 @@ def _of_tests(ranking: statistics.Ranking, names: Sequence[str], lower: bool, al
             f"that all are equal (F({k}, {k * (test.series - 1)}) = {test.f:.2f}, {_p(test.f_p)}, n = {test.series})."
         )
     column, (mean, low, high) = ranking.values[:, best], (float(one[best]) for one in ranking.means[:3])
-    value = np.nanmean(column) * (-1 if lower else 1)
+    sign = -1 if lower else 1
     pairs = []
     for j in np.argsort(ranking.means.mean, kind="stable").tolist():
         other = ranking.values[:, j]
@@ -163,11 +157,14 @@ def _of_tests(ranking: statistics.Ranking, names: Sequence[str], lower: bool, al
         0: "no significant difference is found between it and",
     }
     by_sign = grouped(pairs)
-    said = "; ".join(f"{words[sign]} {named(by_sign[sign], 30)}" for sign in words if sign in by_sign)
+    said = "; ".join(f"{words[one]} {named(by_sign[one], 30)}" for one in words if one in by_sign)
+    means = [float(np.nanmean(one)) for one in ranking.values.T]
+    top = int(np.argmax(np.where(np.isfinite(ranking.first), means, -np.inf)))
+    highest = f"; the best mean has {names[top]}, {sign * means[top]:.3f}" if means[top] > means[best] else ""
     return [
         *text,
         f"{names[best]} has the best mean rank, {mean:.2f} (95 % interval [{low:.2f}, {high:.2f}]), and a mean of "
-        f"{value:.3f}.",
+        f"{sign * means[best]:.3f}{highest}.",
         f"By Wilcoxon's signed-rank tests{_marks('Wilcoxon')} of every two with Holm's correction{_marks('Holm')} at "
         f"{alpha:g}, {said}.",
         "Mean differences are in favour of the first where positive, with 95 % bootstrap intervals over series"
@@ -181,7 +178,5 @@ def _p(value: float) -> str:
 
 def as_latex(text: str) -> str:
     r"""Escape a paragraph for LaTeX, with its marks as \cite."""
-    parts = re.split(r"((?: \[[a-z0-9]+\])+)", text)
-    marks = (rf"~\cite{{{part[2:-1].replace('] [', ',')}}}" for part in parts[1::2])
-    texts = (re.sub(r"(?<=[ \[])-(?=\d)", "$-$", latex_text(part)) for part in parts[::2])
-    return "".join(part + next(marks, "") for part in texts)
+    cited = re.sub(r"(?: \[[a-z0-9]+\])+", lambda m: rf"~\cite{{{m[0][2:-1].replace('] [', ',')}}}", latex_text(text))
+    return re.sub(r"(?<=[ \[])-(?=\d)", "$-$", cited)

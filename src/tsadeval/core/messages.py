@@ -76,7 +76,7 @@ def interval_notes(rows: Sequence[Row]) -> list[str]:
     notes = [
         f"no interval: {reason}{f' ({named(some)})' * (len(some) < len(rows))}" for reason, some in lacking.items()
     ]
-    few = "with so few events, intervals held the true value of simulated series in less than 90 % of cases: "
+    few = "too short an interval in more than 10 % of simulated series with as many events (docs/coverage.md): "
     return [*notes, few + named(short)] if short else notes
 
 
@@ -186,12 +186,14 @@ def print_note(
 
     Thresholds and gaps are in the rows; `called` has what metrics are called there.
     """
-    chosen = {row["uses_labels"]: row["rule"] for row in rows if row.get("rule")}
+    chosen = any(row.get("uses_labels") for row in rows)
+    others = dict.fromkeys(row["rule"] for row in rows if row.get("rule") and row["origin"] == Origin.RULE)
     gaps = fewer_series(rows, list(called.values()), titles, missing)
     parts = [
         f"lower is better for {', '.join(lower)}" if lower else "",
-        "thresholds were chosen with the labels, an upper bound" if True in chosen else "",
-        f"{'other ' if True in chosen else ''}thresholds: {chosen[False]}" if False in chosen else "",
+        "thresholds were chosen with the labels, an upper bound" if chosen else "",
+        f"{'other ' * chosen}thresholds: {', '.join(others)}" if others else "",
+        "scores of 0 and 1 are alarms as they are" if any(row.get("origin") == Origin.SCORES for row in rows) else "",
         *flaw_remarks(flaws, list(titles.values())),
         *(gaps if len(gaps) < 3 else ["some averages stand on fewer series than others"]),
     ]

@@ -163,9 +163,10 @@ def times(values: Any, *, unit: str = "s", tz: Any = None) -> Times:
     A point stands for the time up to the next stamp, but for no more than 20 median steps: a longer step is a gap, in
     which nothing was observed. The median step is the median of the differences of neighbouring stamps, the larger of
     the two middle ones where their number is even; the last point stands for one. So rates, shares and durations
-    (`false_alarms`, `time_in_alarm`, `time_to_recover`, those of `te.events`) are of observed time, and an alarm ends
-    at a gap that `merge_gap` of `alarm_episodes` does not bridge. Delays, leads and options such as `early` and
-    `tolerance` are differences of two stamps.
+    (`false_alarms`, `time_in_alarm`, `time_to_recover`, those of `te.events`) are of observed time, and an episode of
+    `alarm_episodes` ends at a gap that its `merge_gap`, a duration, does not bridge. Where points are counted, as in
+    the number of alarms, the points on both sides of a gap are neighbours. Delays, leads and options such as `early`
+    and `tolerance` are differences of two stamps.
 
     Returns
     -------

@@ -88,14 +88,56 @@ def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
 FEWEST = 5  # events from which on there are intervals
 MOST, SAME = 0.9, 1e-12  # share of resamples on which a metric must be defined, and half width that is none
 # From how many events on the intervals of a metric held the true value of simulated series in 90 % of cases, where that
-# is more than the fewest; None: with no number that was tried. docs/intervals.md has all numbers.
-CERTAIN_FROM: dict[str, int | None] = {}
-
-
-def uncertain(metric: str, events: int) -> bool:
-    """Return True if intervals of a metric held the true value too seldom on series of so few events."""
-    needed = CERTAIN_FROM.get(metric, CERTAIN_FROM.get(metric.partition("(")[0], FEWEST))
-    return needed is None or events < needed
+# is more than the fewest; None: with no number that was tried. docs/coverage.md has all numbers.
+CERTAIN_FROM: dict[str, int | None] = {
+    "accuracy": 50,
+    "adtqc": 20,
+    "affiliation_f1": 50,
+    "affiliation_recall": 20,
+    "alarming_precision": 10,
+    "auc_pr": 50,
+    "auc_pr_pa": 10,
+    "auc_roc": 50,
+    "auc_roc_pa": 20,
+    "balanced_accuracy": 50,
+    "balanced_f1_pa": 50,
+    "best_f1": 50,
+    "cce": None,
+    "cce(normalize='robust')": 20,
+    "composite_f1": 50,
+    "detection_accuracy_in_range": 50,
+    "detection_delay": 50,
+    "dqe": None,
+    "etapr_f1": 50,
+    "event_recall": 20,
+    "expected_cost": 20,
+    "f1": 50,
+    "f1_pa": None,
+    "f1_pa_delay": 50,
+    "f1_pa_k": 50,
+    "f1_pa_kl": 50,
+    "latency_sparsity_f1": 50,
+    "mcc": 50,
+    "nab_score": 50,
+    "normalized_affiliation_f1": 50,
+    "pa_k_auc": 50,
+    "pate": 20,
+    "pate_f1": 50,
+    "precision": 50,
+    "precision_at_k": 50,
+    "range_auc_pr": None,
+    "range_auc_roc": None,
+    "reduced_f1": 50,
+    "tapr_f1": 50,
+    "temporal_distance": 50,
+    "time_to_recover": None,
+    "time_tolerant_f1": 50,
+    "total_detected_in_range": 20,
+    "unbiased_affiliation_f1": 50,
+    "vus_pr": 10,
+    "vus_roc": 20,
+    "weighted_detection_difference": 10,
+}
 
 
 def block_borders(scoring: Scoring) -> Index:
@@ -135,11 +177,14 @@ def interval_rows(
     random_state: int,
 ) -> list[Row]:
     """Return for each value the ends of its interval, or why there is none."""
-    if len(scoring.events) < FEWEST:
-        return [{"low": None, "high": None, "no_interval": NoInterval.FEW}] * len(metrics)
+    events = len(scoring.events)
+    needed = [CERTAIN_FROM.get(str(m), CERTAIN_FROM.get(m.name, FEWEST)) for m in metrics]
+    about = [{"interval": level, "uncertain": least is None or events < least} for least in needed]
+    if events < FEWEST:
+        return [{**one, "low": None, "high": None, "no_interval": NoInterval.FEW} for one in about]
     drawn = drawn_values(metrics, scoring, rule, draws, random_state).T
-    rows = zip(values, drawn, metrics, strict=True)
-    return [interval_of(value, some, len(scoring.events), level, metric.range) for value, some, metric in rows]
+    found = (interval_of(v, some, events, level, m.range) for v, some, m in zip(values, drawn, metrics, strict=True))
+    return [{**one, **interval} for one, interval in zip(about, found, strict=True)]
 
 
 def interval_of(value: float, drawn: Floats, events: int, level: float, limits: tuple[float, float]) -> Row:

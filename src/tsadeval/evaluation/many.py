@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.core.setting import Setting
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, warn
 from tsadeval.evaluation.baseline import random_values
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import rows_of_scoring
@@ -56,8 +56,10 @@ class SeriesEvaluation(MappingResult):
 
     @cached_property
     def micro(self) -> dict[str, float]:
-        """Metric to the value of all series pooled, NaN where pooling has no meaning for it."""
-        return ByMetric(self._pooled() if self._pooled is not None else dict.fromkeys(self.macro, math.nan))
+        """Metric to the value of all series pooled, NaN with a warning where pooling has no meaning for it."""
+        found = self._pooled() if self._pooled is not None else dict.fromkeys(self.macro, math.nan)
+        warn_unpooled([found])
+        return ByMetric(found)
 
     def _items(self) -> dict[str, float]:
         return self.macro
@@ -175,6 +177,14 @@ def _reach(metric: Metric) -> int:
     return max((int(span) for span in spans if isinstance(span, (int, float))), default=0)
 
 
+def warn_unpooled(found: Collection[Mapping[str, float]]) -> None:
+    """Warn of the metrics that have no micro average, for one detector or for all of several."""
+    names = [name for name in next(iter(found), ()) if all(math.isnan(values[name]) for values in found)]
+    if names:
+        why = "they have none of all points, or none at thresholds that differ (rule best), see te.evaluate_many"
+        warn(f"no micro average of {', '.join(names)}, so NaN: {why}", UndefinedMetricWarning)
+
+
 def pooled(pool: Pool, series: Iterable[Scored]) -> dict[str, float]:
     """Return the micro value of every metric, with these series besides those that are in the pool already."""
     for one in series:
@@ -197,7 +207,7 @@ def evaluate_many(
     "exchangeable"), for those of predictions in which a quiet normal point between two series changes nothing
     ("separable"), so that no event runs from one series into the next, and for those that say how series are put
     together (CCE, and NAB as the benchmark does it); for all others, and for metrics of predictions with the rule
-    "best", it is NaN.
+    "best", it is NaN, with a warning that names them.
 
     Parameters
     ----------

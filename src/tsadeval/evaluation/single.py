@@ -20,7 +20,7 @@ from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import warn
-from tsadeval.evaluation.baseline import interval_rows, perfect_values, random_values, uncertain
+from tsadeval.evaluation.baseline import interval_rows, perfect_values, random_values
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
 
@@ -101,8 +101,7 @@ def add_intervals(
     """Add to the row of each metric the interval of its value, and why there is none."""
     values = [row["value"] for row in rows]
     found = interval_rows(values, metrics, scoring, rule, level, draws, random_state)
-    for row, interval in zip(rows, found, strict=True):
-        row |= {**interval, "interval": level, "uncertain": uncertain(row["metric"], len(scoring.events))}
+    rows[:] = [{**row, **interval} for row, interval in zip(rows, found, strict=True)]
 
 
 def evaluate(
@@ -176,7 +175,7 @@ def evaluate(
         Level of intervals of the values, such as 0.95: columns `low` and `high`. The events of the series, each with
         its surroundings (up to the middle between two events), are drawn with replacement, and the metric, with its
         rule, is computed on each such series. None with fewer than 5 events, where all resamples have the same value,
-        and where the metric is undefined on many (column `no_interval`).
+        and where the metric is undefined on many (column `no_interval`). docs/coverage.md says how far to trust them.
     resamples, random_state : int
         Number of such series, and the seed of them and of shuffles.
 

@@ -277,6 +277,7 @@ PAPER_SUITES = (
         cases=(*SYNTHETIC, *REAL),
         tasks=tuple(replace(task, generator=f"{task.generator}-text") for task in TASKS),
         rule=PUBLISHED_RULE,
+        metrics=("cce", "paper"),  # the text's own CCE beside that of the published code
         paper=PUBLISHED,
     ),
     PaperSuite(
