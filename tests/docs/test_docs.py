@@ -15,6 +15,7 @@ from pathlib import Path
 import joblib
 import matplotlib
 import pytest
+from matplotlib.figure import Figure
 
 import commands
 import page_files
@@ -46,6 +47,29 @@ ELSEWHERE = {
 
 
 @pytest.mark.slow
+def test_the_gallery_writes_pictures_whose_pixels_have_changed(tmp_path):
+    gallery, path = script("make_gallery"), tmp_path / "picture.png"
+    figure = Figure(figsize=(1, 1))
+    figure.savefig(path, metadata={"Software": "another version"})
+    before = path.read_bytes()
+    gallery.write(path, figure)
+    assert path.read_bytes() != before  # 100 dots an inch before, 160 now
+    figure.savefig(path, dpi=160, metadata={"Software": "another version"})
+    before = path.read_bytes()
+    gallery.write(path, figure)
+    assert path.read_bytes() == before
+    figure.add_subplot()
+    gallery.write(path, figure, timed=True)
+    assert path.read_bytes() == before  # timings differ everywhere
+    gallery.write(path, figure)
+    assert path.read_bytes() != before
+
+
+def test_every_picture_of_the_gallery_has_a_caption():
+    gallery = script("make_gallery")
+    assert all(len(words.split()) >= 5 for _, words, _, _ in [*gallery.FIGURES, *gallery.OF_RUNS])
+
+
 def test_the_gallery_shows_every_figure_and_its_lines_run():
     module = script("make_gallery")
     text = module.page()
