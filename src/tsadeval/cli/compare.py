@@ -39,6 +39,9 @@ def compare(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
     ] = False,
+    interval: Annotated[
+        float | None, typer.Option(min=0.01, max=1, help="Add averages with intervals of this level, over series.")
+    ] = None,
     rules: Annotated[
         str, typer.Option(help='Add how orders of detectors agree under these rules, as in "best,sigma(3)".')
     ] = "",
@@ -74,6 +77,8 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
+        if interval and format not in WHOLE:
+            parts += [found.average(interval=interval)]
         if rules and format not in WHOLE:
             parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
         parts += [found.by_kind(by_kind)] if by_kind else []
