@@ -212,3 +212,53 @@ def test_judged_on_other_files(team, tmp_path):
     assert best["cost"] <= other["cost"]
     assert best["value"] == best["cost"]
     assert best["false_alarms"] <= choice.budget
+
+
+def test_the_zone_holds_everywhere(team, tmp_path):
+    frame = pd.read_csv("scores.csv").query("server == 'srv-21'")
+    frame[["time", "steady"]].to_csv(tmp_path / "srv-21.csv", index=False)
+    labels = team.labels["srv-21"].astype(int)
+    frame[["time"]].assign(label=labels).to_csv(tmp_path / "labels.csv", index=False)
+    # Labels in another file are joined by stamps, of which the doubled hour has each twice.
+    reading = {"score": "steady", "time": "time", "tz": "Europe/Berlin"}
+    (one,) = te.Scores(tmp_path / "srv-21.csv", tmp_path / "labels.csv", **reading)
+    assert (np.asarray(one.given.y_true) == labels).all()
+    events = te.events(
+        labels, frame["steady"].to_numpy(), threshold=3.0, times=frame["time"].tolist(), tz="Europe/Berlin"
+    )
+    assert events.rows[0]["start"].utcoffset().total_seconds() == 3600
+    # A store does not take values of one zone for those of another.
+    asked = [
+        tmp_path / "srv-21.csv",
+        "--score",
+        "steady",
+        "--time",
+        "time",
+        "--incidents",
+        "incidents.csv",
+        "--threshold",
+        "3",
+    ]
+    asked += [
+        "--metrics",
+        "event_recall,detection_delay(unit='min')",
+        "--store",
+        tmp_path / "store",
+        "--format",
+        "json",
+    ]
+    found = [run("score", *asked, "--tz", zone) for zone in ("Europe/Berlin", "Europe/Helsinki", "Europe/Berlin")]
+    assert [done.returncode for done in found[::2]] == [0, 0]
+    assert found[0].stdout == found[2].stdout != found[1].stdout
+
+
+def test_many_scorings_with_one_fault_are_one_line(team, tmp_path):
+    frame = pd.read_csv("incidents.csv")
+    frame.loc[:5, "end"] = "tomorrow"
+    frame.to_csv(tmp_path / "wrong.csv", index=False)
+    incidents = ["--incidents", tmp_path / "wrong.csv", "--metrics", "event_recall"]
+    done = run("score", "scores.csv", *BERLIN, "--by", "server", "--time", "time", "--score", DETECTORS, *incidents)
+    assert done.returncode == 1
+    (line,) = [text for text in done.stderr.splitlines() if "tomorrow" in text]
+    assert "end: line 2 is 'tomorrow'" in line
+    assert line.endswith("; the others alike")

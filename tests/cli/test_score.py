@@ -219,6 +219,7 @@ def test_options_that_would_be_ignored_are_refused(run):
 def test_a_stream_with_gaps_is_not_sent_to_an_option_that_it_refuses(run, folder):
     (folder / "gaps.csv").write_text("label,score\n0,0.1\n1,\n0,0.2\n")
     assert "--missing skip, not with --stream" in str(run("gaps.csv", "--stream", "--metrics", "auc_roc").exception)
+    assert "nor --tz" in str(run("gaps.csv", "--stream", "--tz", "UTC").exception)
     assert "neither --ignore nor --fit" in str(run("gaps.csv", "--stream", "--fit", "train.csv").exception)
 
 

@@ -106,3 +106,25 @@ def test_chance_of_rules_that_look_at_the_order_is_drawn(rule: str) -> None:
     assert abs(found["value"] - found["random"]) > 0.012
     fixed = te.evaluate(y_true, y_score, "time_in_alarm", threshold=1.5, baseline=True).rows[0]
     assert (fixed["random"], fixed["random_error"]) == (pytest.approx(fixed["value"]), 0.0)
+
+
+def test_reasons_that_differ_in_their_places_are_one_line():
+    from tsadeval.scores.scored import LeftOut, causes
+
+    lost = [
+        LeftOut(
+            series,
+            detector,
+            "f.csv",
+            f"column 'time' of {series}: line {9 + k} repeats line {8 + k}",
+            f"{series}, {detector}",
+        )
+        for k, series in enumerate(("s-1", "s-2", "s-3", "s-40"))
+        for detector in ("lof", "pca")
+    ]
+    lost.append(LeftOut("s-5", "lof", "f.csv", "y_score has inf", "s-5, lof"))
+    assert causes(lost) == [
+        "s-1, lof; s-2, lof; s-3, lof and 5 more: column 'time' of s-1: line 9 repeats line 8; the others alike",
+        "s-5, lof: y_score has inf",
+    ]
+    assert causes(lost[:1]) == ["s-1, lof: column 'time' of s-1: line 9 repeats line 8"]

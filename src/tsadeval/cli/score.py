@@ -24,8 +24,8 @@ from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, add_baselines, add_intervals, rows_of_scoring
 from tsadeval.experiments.file_scores import FileScores
 from tsadeval.experiments.score_files import score_files
-from tsadeval.scores.scored import LeftOut
-from tsadeval.scores.scores import Scores, causes
+from tsadeval.scores.scored import LeftOut, causes
+from tsadeval.scores.scores import Scores
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.stream import Order
 from tsadeval.thresholds.rules import fixed, parse_rule
@@ -174,8 +174,8 @@ def _print_means(found: FileScores, format: Format) -> None:
     """Print the means by detector and data set, or all rows in another form."""
     say(found.remarks)
     typer.echo(show(found, format))
-    tell_failures(found.failures())
-    if found.failures():
+    tell_failures(causes(found.lost))
+    if found.lost:
         raise typer.Exit(1)
 
 
@@ -189,10 +189,11 @@ def score_stream(scores: Scores, metrics: str, rule: Rule, order: Order, work: W
     options = scores.options
     if len(options.score) > 1 or len(options.by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
-    if scores.shards[0].companions.bring_labels or options.ignore is not None or options.fit is not None:
+    beside = (options.ignore, options.fit, options.tz)
+    if scores.shards[0].companions.bring_labels or any(one is not None for one in beside):
         raise InvalidInputError(
             "--stream takes labels from a column of the files, not from --incidents or --labels, and neither --ignore "
-            "nor --fit (te.labels makes labels from incidents, to be written into the files once)"
+            "nor --fit nor --tz (te.labels makes labels from incidents, to be written into the files once)"
         )
     with on_cluster(work.dask), say_warnings():  # each once for all series
         result = evaluate_stream(

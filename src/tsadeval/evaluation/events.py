@@ -16,6 +16,7 @@ from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
+from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
@@ -210,7 +211,8 @@ def events(
 
 def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> tuple[Given, Missing]:
     options = Options.of(reading)
-    known = {"times": options.time, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
+    times = options.time if options.time is None else read_times(options.time, tz=options.tz)
+    known = {"times": times, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
     return Given("", "", y_true, y_score, **known), options.missing
 
 

@@ -157,7 +157,8 @@ def _label(shard: TableShard) -> str:
             raise InvalidInputError("scores to fit on must be in a file where values are kept in a store")
         fit = f"fit {companions.fit.identity()}"
     missing = f"missing {options.missing}" if options.missing != "skip" else ""
-    return ", ".join(filter(None, [labels, ignore, fit, missing]))
+    zone = "" if options.tz is None else f"times in {options.tz}"
+    return ", ".join(filter(None, [labels, ignore, fit, missing, zone]))
 
 
 def _names(checksums: Checksums, shard: TableShard) -> dict[Name, dict[str, str]]:

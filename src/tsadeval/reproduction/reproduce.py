@@ -33,8 +33,7 @@ STATUS = ("equal", "explained", "different", "not reproducible")
 SHOWN = ("row", "column", "paper", "ours", "difference", "status", "reason")
 
 # The metrics as the suite `paper` runs them, by the names that the paper's tables give them.
-_NAMES = "CCE,AUC-ROC,F1,F1-PA,Reduced-F1,R-based F1,eTaPR,Aff-F1,UAff-F1,VUS-ROC,PATE"
-METRICS = dict(zip(_NAMES.split(","), PUBLISHED, strict=True))
+METRICS = dict(zip([*dict.fromkeys(column for _, column in printed("rank")), "PATE"], PUBLISHED, strict=True))
 LABELS = {text: name for name, text in METRICS.items()}
 RANKED = [text for name, text in METRICS.items() if name != "PATE"]  # PATE is timed only
 ON_REAL = {name: METRICS[name] for name in ("CCE", "AUC-ROC", "F1", "eTaPR", "Aff-F1", "VUS-ROC")}
@@ -49,6 +48,7 @@ DETECTORS = {
     "LOF": "lof(window=1, neighbors=30, novelty=False, max_windows=None)",
     "IForest": "iforest(window=100, max_windows=None, max_features=1, standardize=True, centre=True)",
 }
+DRAWN = {**{name: name for name in DETECTORS}, "Random": "Random 42"}
 # The paper's two series: data set, title, points shown beside the anomaly, seeds of Random (Power's is not known).
 SERIES: dict[str, tuple[str, str, int, Sequence[int]]] = {
     "ecg": ("ucr/125", "ECG (UCR 125)", 500, [42]),
@@ -213,11 +213,10 @@ class _Work:
     def cells(self, result: str) -> Cells:
         """Compute ours of a result; where something is missing, say so."""
         try:
-            found: Cells = getattr(self, result)()
+            return self._real(result) if result in SERIES else getattr(self, result)()
         except InvalidInputError as error:
             self.missing.append(f"{result}: {error}")
             return {}
-        return found
 
     @cached_property
     def rankings(self) -> SuiteResult:
@@ -253,8 +252,7 @@ class _Work:
     def values(self) -> Cells:
         """At which end of p a metric puts models of larger q in the wrong order, with and without noise."""
         frame = self.rankings.to_frame()
-        frame = frame[frame["generator"] == "PreQ-NegP"]
-        frame["noise"] = frame["sigma"] > 0
+        frame = frame[frame["generator"] == "PreQ-NegP"].assign(noise=frame["sigma"] > 0)
         means = frame.groupby(["metric", "noise", "sigma", "case", "p", "q"])["value"].mean().unstack()
         wrong = (means.diff(axis=1).iloc[:, 1:] <= 0).mean(axis=1).groupby(["metric", "noise", "p"]).mean().unstack()
         found: Cells = {}
@@ -290,14 +288,6 @@ class _Work:
             numbers = (events.n, len(events.lengths), events.lengths.max(), events.lengths.min())
             found |= {(name, column): float(n) for column, n in zip(OF_SETS, numbers, strict=True)}
         return found
-
-    def ecg(self) -> Cells:
-        """Detectors on UCR 125."""
-        return self._real("ecg")
-
-    def power(self) -> Cells:
-        """Detectors on UCR 154."""
-        return self._real("power")
 
     def _real(self, name: str) -> Cells:
         """Values of the detectors as the authors ran them, times 100; of Random with one seed or several."""
@@ -336,18 +326,14 @@ class _Work:
         if results & {"rank", "robustness", "values", "tau", "latency"}:
             write_figures(self.rankings, folder, **AS_PUBLISHED)
         elif "five" in results:
-            _save(five_models(), folder / "five-models.png")
-        for name, (_, title, margin, _) in SERIES.items():
+            five_models().get_figure(root=True).savefig(folder / "five-models.png")  # type: ignore[union-attr]
+        for stem, (_, title, margin, _) in SERIES.items():
             if title in self.detections:
                 dataset, found = self.detections[title]
                 scores = {text.partition(",")[0]: s for text, s in found.all_scores(dataset.name).items()}
-                drawn = {text: s for text, s in scores.items() if text in {*DETECTORS, "Random 42"}}
+                drawn = {name: scores[text] for name, text in DRAWN.items() if text in scores}
                 axes = series_with_scores(dataset, drawn, around=0, margin=margin, metrics=ON_REAL["CCE"], title=title)
-                _save(axes, folder / f"{name}.png")
-
-
-def _save(axes: Any, path: Path) -> None:
-    axes.get_figure(root=True).savefig(path)
+                axes.get_figure(root=True).savefig(folder / f"{stem}.png")  # type: ignore[union-attr]
 
 
 def _scaled(dataset: Dataset, name: str) -> Dataset:

@@ -314,7 +314,7 @@ def _elsewhere(given: Any, options: Options, by: Sequence[str], *, alone: bool, 
     there: dict[str, Any] = {
         name: column for name, column in beside.items() if isinstance(column, str) and column in first
     }
-    own = replace(own, by=tuple(by), **there)
+    own = replace(own, by=tuple(by), tz=options.tz, **there)
     shards = [replace(shard, options=own) for shard in shards]
     return Elsewhere(shards, by, shared=single and not by and alone, of_scores=of_scores)
 

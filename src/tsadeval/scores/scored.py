@@ -1,5 +1,6 @@
 """Scored, Given, LeftOut: one detector on one series, as checked, as it came, or left out; alignment by time stamps."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tsadeval.core.arrays import index_of, numbers_with_gaps, same_length
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Bools, Scoring
 from tsadeval.core.names import printable
 from tsadeval.core.setting import Missing, is_spans
@@ -32,6 +34,31 @@ class LeftOut(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}" if self.name else self.reason
+
+
+def causes(left_out: Sequence[LeftOut]) -> list[str]:
+    """Return what was left out, a line for each cause: its first three places, of different series if there are.
+
+    Reasons that differ in numbers and in the name of the series only have the same cause; the first one is told.
+    """
+    lines = []
+    for _, alike in grouped((_cause(one), one) for one in left_out).items():
+        firsts = [own[0] for own in grouped((one.series, one.name) for one in alike).values()]
+        names = list(filter(None, dict.fromkeys([*firsts, *(one.name for one in alike)])))
+        more = f" and {len(names) - 3} more" * (len(names) > 3)
+        shown = "; ".join(names[:3]) + more
+        reasons = dict.fromkeys(one.reason for one in alike)
+        also = "; the others alike" * (len(reasons) > 1)
+        lines.append(f"{shown}: {alike[0].reason}{also}" if shown else alike[0].reason)
+    return lines
+
+
+def _cause(one: LeftOut) -> str:
+    """Return a reason without what is its own: numbers, and names of the series and of the detector."""
+    if not one.series:
+        return one.reason
+    parts = sorted({one.series, *(value for _, value in one.keys), one.detector} - {""}, key=len, reverse=True)
+    return re.sub("|".join(["[0-9]+", *map(re.escape, parts)]), "", one.reason)
 
 
 @dataclass(frozen=True, eq=False)

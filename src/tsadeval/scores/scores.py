@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from tsadeval.core.times import Times, read_moments
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
 from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
-from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, different
+from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, causes, different
 from tsadeval.scores.tabular import two_scorings
 from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.files import skipped_stores
@@ -460,31 +459,6 @@ def _times(rows: Sequence[Row]) -> str:
     every = f"{step:g} s" if step < 120 else f"{step / 60:g} min" if step < 7200 else f"{step / 3600:g} h"
     lost = f", {_count(gaps, 'gap')}" if gaps else ""
     return f" ({plain(start)} to {plain(end)}, every {every}{lost})"
-
-
-def causes(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return what was left out, a line for each cause: its first three places, of different series if there are.
-
-    Reasons that differ in numbers and in the name of the series only have the same cause; the first one is told.
-    """
-    lines = []
-    for _, alike in grouped((_cause(one), one) for one in left_out).items():
-        firsts = [own[0] for own in grouped((one.series, one.name) for one in alike).values()]
-        names = list(filter(None, dict.fromkeys([*firsts, *(one.name for one in alike)])))
-        more = f" and {len(names) - 3} more" * (len(names) > 3)
-        shown = "; ".join(names[:3]) + more
-        reasons = dict.fromkeys(one.reason for one in alike)
-        also = "; the others alike" * (len(reasons) > 1)
-        lines.append(f"{shown}: {alike[0].reason}{also}" if shown else alike[0].reason)
-    return lines
-
-
-def _cause(one: LeftOut) -> str:
-    """Return a reason without what is its own: numbers, and names of the series and of the detector."""
-    if not one.series:
-        return one.reason
-    parts = sorted({one.series, *(value for _, value in one.keys), one.detector} - {""}, key=len, reverse=True)
-    return re.sub("|".join(["[0-9]+", *map(re.escape, parts)]), "", one.reason)
 
 
 def _count(number: int, noun: str) -> str:
