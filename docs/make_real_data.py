@@ -196,7 +196,7 @@ tsadeval reproduce ecg --data ~/data -o figures
 
 The detectors are those of TSB-AD, behind a wrapper with options that the released code has and the text has not: LOF and IForest are fitted on the test part that they score (`te.detect(fit="test")`),
 LOF on single points with 30 neighbours (`lof(window=1, neighbors=30, novelty=False, max_windows=None)`), IForest on windows of 100 whose scores belong to their centres
-(`iforest(window=100, max_windows=None, max_features=1, standardize=True, centre=True)`); the networks are fitted on the training part. Columns are scaled by mean and deviation of the training part, an event's end in the
+(`iforest(window=100, max_windows=None, max_features=1, centre=True)`); the networks are fitted on the training part. Columns are scaled by mean and deviation of the training part, an event's end in the
 name of a file is exclusive, alarms are scores above the 0.95 quantile, CCE is `cce(uncertainty='pointwise')`. On a small series our two detectors equal the classes of TSB-AD to 1e-9 (`tests/golden/make_tsb_ad.py`).
 
 What equals: LOF, IForest and Random (uniform scores of NumPy's `RandomState(42)`) on ECG, and IForest on Power, in CCE, AUC-ROC, F1, eTaPR and Aff-F1 to every printed digit; VUS-ROC up to .10, for the published one reads ends of events one
