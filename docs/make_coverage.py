@@ -3,7 +3,7 @@
 python docs/make_coverage.py [REPEATS]
 
 Without REPEATS the page is written from docs/data/coverage.json alone. Each repeat evaluates a series of every kind
-200 times, by all metrics or by some, in about ten seconds of one core; the numbers there are of 59 repeats.
+200 times, by all metrics or by some, in about ten seconds of one core; the numbers there are of 131 repeats.
 """
 
 import math
@@ -139,7 +139,8 @@ def cells(row: dict) -> list[str]:
         for some, every in (row.get(name, {}).get(str(events), [0, 0]) for events in EVENTS)
     ]
     shares = shares if "long" in row else [*shares[: len(EVENTS)], *[""] * len(EVENTS)]
-    return [f"`{row['metric']}`", *shares, str(certain_from(row) or "-")]
+    least = certain_from(row) or "-" if set(shares) - {"none", ""} else ""
+    return [f"`{row['metric']}`", *shares, str(least)]
 
 
 HEAD = """# How far to trust intervals

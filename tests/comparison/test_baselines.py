@@ -68,6 +68,7 @@ def test_above_random_is_wilcoxons_test_with_holms_correction(found):
     lower = {r["detector"]: r["different"] for r in found.above_random("false_alarms").rows}
     assert not lower["noise"]
     assert "not significantly better than random scores: noise (vus_pr, f1, false_alarms)" in repr(found)
+    assert "not significantly better than random scores: noise (f1)" in found.describe("f1")
 
 
 def test_without_a_baseline_there_is_no_test_against_it(runs):
@@ -123,5 +124,6 @@ def test_on_the_command_line(tmp_path, found, runs):
     table = pd.concat(pd.DataFrame({"series": s, "detector": d, "label": y, "score": v}) for s, d, y, v in runs)
     table.to_csv(tmp_path / "all.csv", index=False)
     what = ["compare", tmp_path / "all.csv", "--by", "series,detector", "--metrics", ",".join(METRICS)]
-    done = run(*what, "--baseline", "--rules", "best,sigma(2)")
-    assert done.stdout.rstrip("\n") == f"{found!r}\n\n{found.robustness(['best', 'sigma(2)'])!r}"
+    done = run(*what, "--baseline", "--interval", "0.9", "--rules", "best,sigma(2)")
+    parts = found, found.average(interval=0.9), found.robustness(["best", "sigma(2)"])
+    assert done.stdout.rstrip("\n") == "\n\n".join(map(repr, parts))

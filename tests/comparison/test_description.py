@@ -145,6 +145,8 @@ def test_references_of_all_metrics_are_read():
         ("Ghorbani et al. (2024), PATE: A and B", ["Ghorbani et al.", "PATE: A and B", "", "2024"]),
         ("van Rijsbergen, Retrieval, 1979 (alarm rate)", ["van Rijsbergen", "Retrieval", "", "1979"]),
         ("Li et al., DQE: A, arXiv 26.06131, 2026 (of 1, 2)", ["Li et al.", "DQE: A", "arXiv 26.06131", "2026"]),
+        ("1984", ["", "1984", "", ""]),
+        ("A title\nof two lines", ["", "A title\nof two lines", "", ""]),
         ("Server Machine Dataset", ["", "Server Machine Dataset", "", ""]),
     ],
 )  # fmt: skip

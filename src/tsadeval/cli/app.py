@@ -17,6 +17,7 @@ from tsadeval.cli import (  # noqa: E402
     registries,
     reproduce,
     score,
+    watch,
 )
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("choose")(choose.choose)
 app.command("report")(compare.report)
+app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)

@@ -11,13 +11,14 @@ import typer
 from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
 from tsadeval.cli.output import WHOLE, Shown, show
 from tsadeval.comparison.compare import compare as compare_scores
-from tsadeval.core.names import split_names
+from tsadeval.core.names import is_number, split_names
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import FailedMetricWarning, InvalidInputError
 from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
+from tsadeval.thresholds.choices import choose_threshold
 
 
 @with_options
@@ -38,6 +39,9 @@ def compare(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
     ] = False,
+    interval: Annotated[
+        float | None, typer.Option(min=0.01, max=1, help="Add averages with intervals of this level, over series.")
+    ] = None,
     rules: Annotated[
         str, typer.Option(help='Add how orders of detectors agree under these rules, as in "best,sigma(3)".')
     ] = "",
@@ -73,6 +77,8 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
+        if interval and format not in WHOLE:
+            parts += [found.average(interval=interval)]
         if rules and format not in WHOLE:
             parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
         parts += [found.by_kind(by_kind)] if by_kind else []
@@ -94,14 +100,36 @@ def report(
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
+    budget: Annotated[
+        str, typer.Option(help="False alarms that are allowed (1/week): the page begins with the best detector then.")
+    ] = "",
+    cooldown: Annotated[str, typer.Option(help="With --budget: alarms up to so long apart are one page.")] = "0",
+    split: Annotated[str, typer.Option(help="With --budget: choose on the first part (0.5), report the rest.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
     if output.is_dir():
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
-    chosen = select_metrics(names_of(metrics) or "recommended")
     command = shlex.join(["tsadeval", *sys.argv[1:]])
+    given: dict[str, Any] = {"metrics": names_of(metrics) or None, "threshold": threshold}
+    if not budget and (split or cooldown != "0"):
+        raise InvalidInputError("--cooldown and --split are for --budget: add it, or leave them out")
     with say_warnings() as said:
-        page = write_report(scores, output, metrics=chosen, threshold=threshold, title=title, command=command)
+        if budget:
+            first, test = scores, None
+            if split:
+                first, scores = scores.split(**({"share": float(split)} if is_number(split) else {"at": split}))
+                test = scores
+            given["threshold"], given["choice"] = (
+                None,
+                choose_threshold(
+                    first,
+                    max_false_alarms=float(budget) if is_number(budget) else budget,
+                    per="series",
+                    cooldown=int(cooldown) if cooldown.isdigit() else cooldown,
+                    test=test,
+                ),
+            )
+        page = write_report(scores, output, title=title, command=command, **given)
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)
     _exit_where_values_lack(scores, said)

@@ -11,7 +11,7 @@ import tsadeval
 from tsadeval.comparison import statistics
 from tsadeval.comparison.paired import paired_difference, rank_biserial
 from tsadeval.core.facts import grouped
-from tsadeval.core.messages import fewer_series, flaw_remarks, named, undefined_everywhere
+from tsadeval.core.messages import below_random, fewer_series, flaw_remarks, named, undefined_everywhere
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.results import latex_text
 from tsadeval.core.selection import AnyMetric
@@ -38,8 +38,10 @@ PACKAGE = (
 HOME = "https://github.com/tsadeval/tsadeval"
 # A reference of a record: "Authors, Title, Venue Year (note)", of which all but the title may be missing.
 _TEXT = re.compile(
-    r"(?:(?P<authors>The [^,]+|[\w ]+ et al\.|(?:van )?\w+(?:, \w+)*(?: and \w+)?)(?: \((?P<early>\d{4})\))?, )?"
-    r"(?P<title>(?!\d+\b).+?)(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?"
+    r"(?:(?P<authors>The [^,]+|[\w ]+ et al\.|(?:van )?\w+(?:, \w+)*(?: and \w+)?)"
+    r"(?: \((?P<early>\d{4})\))?, (?!\d+\b))?(?P<title>.*?)"
+    r"(?:, (?P<venue>[^,]+?))??(?:,? (?P<year>\d{4}))?(?: \([^()]*\))?",
+    re.DOTALL,
 )
 
 
@@ -49,7 +51,9 @@ def parse_reference(text: str) -> dict[str, str]:
     >>> list(parse_reference("Wu and Keogh, Benchmarks are Flawed, TKDE 2021 (a note)").values())
     ['Wu and Keogh', 'Benchmarks are Flawed', 'TKDE', '2021', 'wu2021benchmarks']
     """
-    parts = {name: part or "" for name, part in _TEXT.fullmatch(text).groupdict().items()}  # type: ignore[union-attr]
+    found = _TEXT.fullmatch(text)
+    assert found is not None  # any text is a title
+    parts = {name: part or "" for name, part in found.groupdict().items()}
     parts |= {"year": parts["year"] or early} if (early := parts.pop("early")) else {}
     first = re.sub(r"^(The|van) | et al\.$", "", parts["authors"]).partition(",")[0].partition(" ")[0]
     words = [word for word in re.split(r"\W+", f"{parts['title']} {parts['venue']}") if len(word) > 3 and word != first]
@@ -115,6 +119,7 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
     remarks = [*flaw_remarks(flaws, found.names), *undefined_everywhere(rows, list(called.values()))]
     shown = dict(zip(found.detectors, found.names, strict=True))
     remarks += [*fewer_series(rows, list(called.values()), shown, found.missing), *found._failed(rows)]
+    remarks += below_random(found.above_random(name).rows) if found.baseline is not None else []
     remarks += [f"left out: {line}" for line in (found.source.left_out_lines() if found.source else ())]
     text += [f"To note: {'; '.join(remarks)}."] if remarks else []
     if ranking.tested:

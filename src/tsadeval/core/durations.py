@@ -26,6 +26,7 @@ _UNITS = {
     3600 * SECOND: ("h", "hour", "hours"),
     86400 * SECOND: ("d", "D", "day", "days"),
     7 * 86400 * SECOND: ("w", "W", "week", "weeks"),
+    365 * 86400 * SECOND: ("year", "years"),
 }
 UNITS = {name: size for size, names in _UNITS.items() for name in names}
 
@@ -38,7 +39,7 @@ def unit_size(unit: str) -> int:
     """Nanoseconds of a unit of time."""
     if not isinstance(unit, str) or unit not in UNITS:
         raise InvalidParameterError(
-            f"unit must be a unit of time (ns, us, ms, s, min, h, day or week), but is {quoted(unit)}"
+            f"unit must be a unit of time (ns, us, ms, s, min, h, day, week or year), but is {quoted(unit)}"
         )
     return UNITS[unit]
 

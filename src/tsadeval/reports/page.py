@@ -110,9 +110,10 @@ class Page:
         rule: Rule,
         *,
         random_state: int = 0,
+        cce: bool = True,
     ) -> None:
         self.payloads, self.odd = Payloads(), dict[tuple[str, str], OddAlarms | None]()
-        self._metrics, self._rule, self._random_state = list(metrics), rule, random_state
+        self._metrics, self._rule, self._random_state, self._cce = list(metrics), rule, random_state, cce
         self._known = {
             (row["series"], row["detector"], row["metric"]): row
             for row in compared.rows
@@ -178,7 +179,7 @@ class Page:
         given, offset = given_scores(judged), offset_of(judged)
         threshold, plain_alarms = threshold_of(scoring, self._rule)
         levels = score_levels(scoring, (threshold,))
-        breakdown = explain_cce(scoring)
+        breakdown = explain_cce(scoring) if self._cce else None
         # Of points without a score: no alarm at any level, and a gap in the line.
         codes = np.zeros(one.labels.n, np.uint16)
         codes[offset : offset + scoring.n] = levels.codes

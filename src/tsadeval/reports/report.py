@@ -1,6 +1,7 @@
 """`te.report`: write one page about one or several detectors that needs nothing but a browser."""
 
 import platform
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,12 +20,14 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import FailedMetricWarning, InvalidParameterError, warn
 from tsadeval.reports.html import as_json, render
+from tsadeval.reports.operations import IN_TIME, METRICS, of_choice, operations
 from tsadeval.reports.page import Page, SeriesView
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.best import best
+from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -35,6 +38,7 @@ def report(
     metrics: Metrics | None = None,
     *,
     threshold: str | float | Rule | None = None,
+    choice: Choices | None = None,
     X: Any = None,
     title: str = "",
     command: str = "",
@@ -59,6 +63,11 @@ def report(
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
         beside `f1`, which has the same values.
+    choice : Choices, optional
+        What `te.choose_threshold` returned for several detectors: the page begins with its answer and has a picture of
+        all series with the incidents found, missed and false alarms of the chosen detector, then the missed incidents.
+        Thresholds and detectors are those of the choice; what is drawn and listed is the chosen detector. Where it
+        held out a part, pass these scores. Metrics are those of events by default.
     title : str, optional
         Of the page.
     command : str, optional
@@ -94,16 +103,27 @@ def report(
     found = as_scores(scores, y_true, X=X, **reading)
     compared = scores if isinstance(scores, Comparison) else None
     usual = "best" if compared is None else compared.made.rule
+    rules = None
+    if choice is not None:
+        if not isinstance(choice, Choices) or threshold is not None:
+            raise InvalidParameterError(
+                "choice must be what te.choose_threshold returns for several detectors or with per=, and goes without "
+                "threshold="
+            )
+        found, rules = found.select(detectors=list(choice.thresholds)), choice.thresholds
+        usual = min(rules[choice.detector], sys.float_info.max)
+        metrics = (IN_TIME if choice.words["unit"] else METRICS) if metrics is None else metrics
     rule = parse_rule(usual if threshold is None else threshold)
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
     # The series itself changes no value.
-    other = threshold is not None or {*reading} - {"values", "value"}
+    other = threshold is not None or choice is not None or {*reading} - {"values", "value"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page says it
         if compared is None or other or not {str(metric) for metric in chosen} <= {*compared.metrics}:
-            compared = compare(found, metrics=chosen, threshold=rule)
-        page = Page(series, compared, chosen, rule, random_state=random_state)
+            compared = compare(found, metrics=chosen, threshold=rule, thresholds=rules)
+        page = Page(of_choice(series, choice), compared, chosen, rule, random_state=random_state, cce=choice is None)
+        page.data["operations"] = None if choice is None else operations(series, choice)
     detectors = {name: name for name in page.data["detectors"]}
     odd = odd_remarks(page.odd, detectors, [{"series": one.name} for one in series])
     about = [*notes, *found.notes, *_notes(found, series, compared)]
@@ -213,12 +233,12 @@ def _render(
     import tsadeval
 
     data = page.data
-    detectors, series = data["detectors"], data["series"]
+    compared, series = data["comparison"], data["series"]
+    detectors = data["detectors"] if compared is None else compared["detectors"]
     points = sum(one["n"] for one in series)
-    subtitle = (
-        f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series, {points:,} points, "
-        f"{len(data['metrics'])} metric{'s' * (len(data['metrics']) != 1)}"
-    )
+    subtitle = f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series"
+    if data["operations"] is None:
+        subtitle += f", {points:,} points, {len(data['metrics'])} metric{'s' * (len(data['metrics']) != 1)}"
     step, draws = data["step"], data["draws"]
     if step > 1:
         notes.append(f"Lines are drawn from the extremes of every {step} points; all numbers are of all points.")
@@ -237,12 +257,13 @@ def _render(
     about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]
     return render(
         "report.html.j2",
-        styles=("base.css", "report.css"),
-        scripts=("common.js", "clock.js", "packed.js", "chart.js", "tables.js", "report.js"),
+        styles=("base.css", "report.css", "operations.css"),
+        scripts=("common.js", "clock.js", "packed.js", "chart.js", "tables.js", "operations.js", "report.js"),
         title=title or "Report of anomaly detectors",
         subtitle=subtitle,
         notes=notes,
         comparison=data["comparison"] is not None,
+        operations=data["operations"],
         cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
         rule=rule_facts(rule),
         at_best_f1=rule in _BEST_F1,

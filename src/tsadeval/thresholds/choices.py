@@ -64,18 +64,23 @@ class Choices(Choice):
         self.detector = best["detector"]
         self.thresholds = {row["detector"]: row["threshold"] for row in rows}
         self.outcomes = Result(outcomes)
-        self._words = words
+        self.words = words
+
+    @property
+    def judged(self) -> list[Row]:
+        """The rows of the part that was held out, where there is one, else of the one they were chosen on."""
+        return [row for row in self.rows if row["part"] == HELD_OUT] or self.rows
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence: of the part that was held out, where there is one."""
-        row = [row for row in self.rows if row["detector"] == self.detector][-1]
+        row = next((row for row in self.judged if row["detector"] == self.detector), self.rows[0])
         if row["message"]:
-            return f"{NOTHING}: {self.asked}{self._words['each']}"
+            return f"{NOTHING}: {self.asked}{self.words['each']}"
         rate = row["false_alarms"] if math.isnan(row["rate"]) else f"{row['rate']:.2g}"
-        pages = f"{rate} {self._words['pages']} {self._words['per']}".strip()
-        found = [f"{row['detected']} of {row['events']} {self._words['events']}", pages]
-        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self._words['unit']}"]
+        pages = f"{rate} {self.words['pages']} {self.words['per']}".strip()
+        found = [f"{row['detected']} of {row['events']} {self.words['events']}", pages]
+        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self.words['unit']}"]
         where = f", on data that it was not chosen on (chosen on: {self.rows[0]['detected']} of {self.events})"
         text = f"{self.detector} at {all_digits(row['threshold'])}: {', '.join(found)}"
         return f"{text}{where}" if row["part"] == HELD_OUT else text
@@ -85,7 +90,7 @@ class Choices(Choice):
 
         `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
         """
-        return by_kind(self.outcomes.rows, column, prices_of(self._words["cost"]), ("detector", "part"))
+        return by_kind(self.outcomes.rows, column, prices_of(self.words["cost"]), ("detector", "part"))
 
     def _lead(self) -> str:
         return self.sentence
@@ -96,7 +101,7 @@ class Choices(Choice):
         return [(titles[part] * (len(parts) > 1), self._part(rows)) for part, rows in parts.items()]
 
     def _part(self, rows: Sequence[Row]) -> Grid:
-        events, pages, per, unit = (self._words[name] for name in ("events", "pages", "per", "unit"))
+        events, pages, per, unit = (self.words[name] for name in ("events", "pages", "per", "unit"))
         head = ["detector", "threshold", events, pages, per, f"median, {unit}", "p90", "cost"]
         body = [
             [
@@ -113,13 +118,13 @@ class Choices(Choice):
 
     def _notes(self) -> list[str]:
         none = [row["detector"] for row in self.rows if row["message"] and row["part"] == CHOSEN]
-        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self._words['pages']}"
-        asked = f"the budget {self.asked}{self._words['each']} allows" if self.asked != "None" else "no budget:"
+        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self.words['pages']}"
+        asked = f"the budget {self.asked}{self.words['each']} allows" if self.asked != "None" else "no budget:"
         return [
             *([f"{named(none)}: {NOTHING}, so no alarm"] if none else []),
-            f"{asked} {allowed} there{self._words['apart']}",
-            f"cost: {self._words['cost']}",
-            *self._words["said"],
+            f"{asked} {allowed} there{self.words['apart']}",
+            f"cost: {self.words['cost']}",
+            *self.words["said"],
         ]
 
 
@@ -303,6 +308,7 @@ def _choose_all(
         "unit": "min" if timed else "points",
         "apart": apart * bool(cooldown),
         "cost": str(prices),
+        "options": options,
         "said": _said(parts[CHOSEN], rows),
     }
     about: dict[str, Any] = {"asked": str(asked), "budget": max(budgets.values()), "maximize": str(metric)}

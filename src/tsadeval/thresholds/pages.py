@@ -151,25 +151,37 @@ def _just_below(v: float, own: Sequence[Steps]) -> float:
     return Scoring.of(np.zeros(len(scores), np.uint8), scores).just_below(v)
 
 
+def pages_of(data: Prediction, events: Events, cooldown: int | str) -> tuple[Events, Index]:
+    """Return the pages of alarms, and which of them hold an alarm inside an event."""
+    pages = episodes(data, cooldown, 1)
+    inside = np.append(0, np.cumsum(events.mask() & data.alarms.mask))  # runs that go on over a gap are two pages
+    return pages, np.flatnonzero(inside[pages.stops] > inside[pages.starts])
+
+
 class Judged(NamedTuple):
-    """What a threshold does on one scoring: a row per event, and the number of false pages."""
+    """What alarms do on one scoring: a row per event, and the pages that are false."""
 
     detector: str
     rows: list[Row]
-    false: int
+    false_pages: Events
     runs: Runs
     timed: bool
+
+    @property
+    def false(self) -> int:
+        """Number of false pages."""
+        return len(self.false_pages)
 
 
 def judged(one: Scored, data: Prediction, cooldown: int | str = 0, early: int | str = 0) -> Judged:
     """Judge the alarms of a scoring: each event, and the pages that hold no alarm inside one."""
     times, incidents = data.setting.times, one.given.incidents
-    pages, inside = episodes(data, cooldown, 1), overlaps(with_early(data, early).events, data.predicted)
-    right = np.unique(overlaps(Events(inside.starts, inside.stops, data.n), pages).second)
+    pages, right = pages_of(data, with_early(data, early).events, cooldown)
+    false = Events(np.delete(pages.starts, right), np.delete(pages.stops, right), data.n)
     began = None if times is None or incidents is None else began_of(incidents, Asked(), data.events, times)
     found = event_rows(data, early, "points" if times is None else "min", began)
     rows = [{"series": one.series, "detector": one.detector, **row} for row in found]
-    return Judged(one.detector, rows, len(pages) - len(right), Runs.of(data), times is not None)
+    return Judged(one.detector, rows, false, Runs.of(data), times is not None)
 
 
 def event_rows(data: Prediction, early: int | str, unit: str, began: Began | None) -> list[Row]:

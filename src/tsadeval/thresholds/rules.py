@@ -303,5 +303,23 @@ def _set_rules(owner: Any, *names: str) -> None:
         object.__setattr__(owner, name, given if isinstance(given, str) else str(rule))
 
 
+def lowest_level(rule: Rule) -> float:
+    """Return the lowest threshold of a rule that a stream can follow: a score below it ends all that was before.
+
+    >>> lowest_level(parse_rule("sustained(hysteresis(4, 2), 3)"))
+    2.0
+    """
+    if isinstance(rule, fixed):
+        return float(rule.value)
+    if isinstance(rule, hysteresis):
+        return min(lowest_level(rule._rule), lowest_level(rule._release))
+    if isinstance(rule, sustained):
+        return lowest_level(rule._rule)
+    raise InvalidParameterError(
+        f"threshold must be a number in a stream, or hysteresis and sustained on top of numbers, but is {rule}: find "
+        "the number on other scores first, with te.choose_threshold or the threshold that te.evaluate shows"
+    )
+
+
 for _rule in (fixed, quantile, strict_quantile, first_alarms, hysteresis, sustained):
     RULES.add(_rule.__name__, _rule)

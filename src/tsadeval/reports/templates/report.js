@@ -10,7 +10,7 @@ const chart = new Chart($("chart"), {
     const { axis, clock, current } = chart, first = Math.min(axis.after(from), axis.n - 1), last = Math.max(first, axis.before(to) - 1);
     const points = `points ${T.whole(first)} to ${T.whole(last)}`, zone = clock && clock.zone ? ` (${clock.zone})` : "";
     const event = current === null ? "" : `Event ${T.whole(current + 1)} of ${T.whole(chart.starts.length)}: `;
-    $("range").textContent = event + (clock ? `${chart.stamp(first)} to ${chart.stamp(last)}${zone}, ${points}` : points);
+    $("range").textContent = event + (clock ? `${chart.stamp(first)} to ${chart.stamp(last)}${zone}${page.operations ? "" : `, ${points}`}` : points);
   },
   cursor: readout,
 });
@@ -134,12 +134,14 @@ function focus() { return state.view.detectors[state.detector]; }
 function tiles(series, made) {
   const share = series.n ? series.anomalous / series.n : 0;
   const facts = [
-    [T.whole(series.n), "points"], [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
-    ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || "from the first to the last point"]] : []),
+    ...(page.operations ? [] : [[T.whole(series.n), "points"]]), [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
+    ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || (page.operations ? "in all" : "from the first to the last point")]] : []),
     ...(made.skipped.starts.length ? [[T.whole(made.skipped.starts.reduce((sum, a, i) => sum + made.skipped.stops[i] - a, 0)), "points not judged"]] : []),
     ...(made.axis.gaps.length ? [[T.whole(made.axis.gaps.length), made.axis.gaps.length === 1 ? "gap without data" : "gaps without data"]] : []),
-    [(100 * share).toFixed(share && share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
-    [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
+    ...(page.operations ? [] : [
+      [(100 * share).toFixed(share && share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
+      [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
+    ]),
   ];
   $("key-skipped").hidden = !made.skipped.starts.length;
   $("key-gap").hidden = !made.axis.gaps.length;
@@ -153,6 +155,7 @@ function tiles(series, made) {
   $("tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
 }
 
+const POINTS = new Set(["precision", "recall", "f1", "f1_pa", "alarms"]);
 // The library's metrics from counts; the same divisions, so the same digits.
 function valuesAt(d, k) {
   const { found, false: wrong, adjusted, events, runs } = d.counts;
@@ -187,12 +190,12 @@ function thresholds() {
     ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(d.found.events_in_all)})`, T.fixed(v.event_recall)],
     ["per_week", `false alarms per week (${T.whole(v.runs)} in all)`, T.fixed(v.per_week)],
     ["false_alarms", `false alarms per 1,000 points (${T.whole(v.runs)} in all)`, T.fixed(v.false_alarms)], ["alarms", "points with an alarm", T.whole(v.alarms)],
-  ].filter(([id]) => id !== (d.found.quiet ? "false_alarms" : "per_week"));
+  ].filter(([id]) => id !== (d.found.quiet ? "false_alarms" : "per_week") && !(page.operations && POINTS.has(id)));
   $("live").replaceChildren(...shown.filter(([id]) => d.found.anomalous || ["false_alarms", "per_week", "alarms"].includes(id)).map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
   $("start").hidden = k === d.found.start;
   // Without anomalies there are no curves and no events to show, only false alarms.
-  for (const id of ["sweep", "sweep-key", "events", "worst-box"]) $(id).hidden = !d.found.anomalous;
-  drawSweep(d, k);
+  for (const id of ["sweep", "sweep-key", "events", "worst-box"]) if ($(id)) $(id).hidden = !d.found.anomalous;
+  if ($("sweep")) drawSweep(d, k);
 }
 
 // F1, precision and recall over all levels, and where the slider is.
@@ -253,7 +256,8 @@ function eventsTable() {
     { key: "lost", label: "Cost (CCE)", number: true, roomy: true, text: (r) => T.fixed(r.lost), title: "How much the metric CCE (from −1 to 1) would be higher if all scores of this event were the highest" },
     { key: "found", label: page.step > 1 ? "Found" : "First alarm after" + (clock ? "" : " (points)"), number: true, sort: delay, text: (r) => { const w = delay(r); return w === null ? "missed" : page.step > 1 ? "found" : waited(w); } },
   ];
-  events = T.table($("events-table"), columns, rows, {
+  const shown = columns.filter((column) => !page.operations || !["mean", "lost"].includes(column.key));  // parts of CCE
+  events = T.table($("events-table"), shown, rows, {
     sort: "start", caption: "Events", jump: (r) => { chart.jump(r.start, r.stop); $("view").scrollIntoView({ block: "start" }); },
   });
   const total = d.found.events_in_all;
@@ -272,6 +276,7 @@ function drawCards(now) {
       const card = T.element("button", { type: "button", class: "card", onclick: () => { chart.jump(finding.start, finding.stop); $("view").scrollIntoView({ block: "start" }); } }, title, canvas, T.element("span", { text: finding.why }));
       return [card, canvas, finding];
     });
+    if (!$(id)) continue;
     $(id).replaceChildren(...cards.map(([card]) => card));
     if (!cards.length) $(id).append(T.element("p", { class: "soft", text: id === "worst" ? (d.found.anomalous ? "There is no normal point to compare with." : "There is no event.") : "There is no false alarm at this threshold." }));
     const paint = () => cards.forEach(([, canvas, finding]) => sketch(canvas, d, finding, k));
@@ -312,7 +317,7 @@ function sketch(canvas, d, { start, stop }, k) {
 
 // CCE: its four parts, and what each event adds and lacks.
 function drawBreakdown() {
-  if (!state.view || !focus()) return;
+  if (!$("cce") || !state.view || !focus()) return;
   const d = focus(), parts = d.found.cce;
   $("cce").hidden = parts === null;
   if (parts === null) return;
@@ -362,7 +367,17 @@ function fillDetectors(names) {
   $("lines-box").hidden = names.length < 2;
 }
 
+if (page.operations) {
+  state.series = page.operations.first;
+  for (const id of ["sweep", "sweep-key"]) $(id).remove();
+  Operations(page, async (series, start, stop) => {
+    if (state.series !== series) { state.series = series; $("series").value = series; await show(); }
+    chart.jump(start, stop);
+    $("view").scrollIntoView({ block: "start" });
+  });
+}
 $("series").replaceChildren(...page.series.map((s, i) => T.element("option", { value: i, text: s.name || "series" })));
+$("series").value = state.series;
 $("series-box").hidden = page.series.length < 2;
 $("series").addEventListener("change", (e) => { state.series = Number(e.target.value); show(); });
 $("detector").addEventListener("change", (e) => { state.detector = e.target.value; show(); });
