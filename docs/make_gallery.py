@@ -7,8 +7,13 @@ The page is made from `FIGURES` below, and the figures by running the very lines
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.image import imread
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "figures" / "gallery"
@@ -39,7 +44,7 @@ comparison = te.compare(runs, metrics=["cce", "auc_roc", "vus_pr", "f1", "f1_pa"
 
 # Title, what to see, the lines, and the name of the file.
 FIGURES = [
-    ("Critical-difference diagram", "Mean ranks; a bar joins detectors that the test cannot tell apart.",
+    ("Critical-difference diagram", "Mean ranks; a bar joins detectors that are not significantly different.",
      'ax = te.plot.critical_difference(comparison, metric="vus_pr")', "critical-difference"),
     ("Rank distributions", "How often each detector has each rank, the mean rank and its bootstrap interval.",
      'ax = te.plot.rank_distributions(comparison, metric="vus_pr")', "rank-distributions"),
@@ -49,24 +54,24 @@ FIGURES = [
      'ax = te.plot.values_by_series(comparison, metric="auc_roc")', "values-by-series"),
     ("A series with scores", "Strips and bands have the colour of the CCE score of each event.",
      'ax = te.plot.series_with_scores((x, y), scores, metrics=["cce", "vus_pr"])', "series-with-scores"),
-    ("One event, close by", "",
+    ("One event, close by", "The same figure around the first anomaly: the series, the scores there, and their CCE of the whole series.",
      'ax = te.plot.series_with_scores((x, y), scores, around=0)', "series-around"),
     ("Found, false, missed", "Alarms of several detectors, each at the threshold of its best F1.",
      "ax = te.plot.outcome_strips(y, scores)", "outcome-strips"),
-    ("Worst events", "The events that cost a detector most of its CCE.",
+    ("Worst events", "The events that cost a detector most of its CCE, with the points they are at.",
      'ax = te.plot.worst_events(y, scores["PCA"], values=x)', "worst-events"),
-    ("Value against threshold", "",
+    ("Value against threshold", "Four metrics of alarms at every threshold; dots are the best values, and no two metrics have them at the same place.",
      'ax = te.plot.value_by_threshold(y, scores["LOF"])', "value-by-threshold"),
     ("A metric over all thresholds", "Of several detectors against the share of points that are alarmed.",
      'ax = te.plot.curve({name: te.curve("f1", y, s) for name, s in scores.items()})', "curve"),
     ("What a budget of false alarms buys", "The threshold that finds most events with at most 5 false alarms.",
      'ax = te.plot.trade_off(te.choose_threshold(y, scores["PCA"], max_false_alarms=5))', "trade-off"),
-    ("ROC", "", "ax = te.plot.roc_curve(y, scores)", "roc"),
+    ("ROC", "Recall against false-alarm rate, with the area; the broken line is that of random scores.", "ax = te.plot.roc_curve(y, scores)", "roc"),
     ("Precision and recall", "The broken line is the share of anomalous points.",
      "ax = te.plot.pr_curve(y, scores)", "pr"),
     ("Detection error trade-off", "Low false-alarm rates have most of the room.",
      "ax = te.plot.det_curve(y, scores)", "det"),
-    ("The surface under which VUS is the volume", "",
+    ("The surface under which VUS is the volume", "Precision by recall and by the width of the buffer around events.",
      'ax = te.plot.vus_surface(y, scores["LOF"])', "vus-surface"),
     ("Five models of known order", "The figure of the paper, with what five metrics say.",
      "ax = te.plot.five_models()", "five-models"),
@@ -78,11 +83,11 @@ import tsadeval as te
 result = te.rankeval.run("quick", ["cce", "auc_roc", "f1"], cases=["10k-2seg-50L", "10k-20seg-50H"])
 """
 OF_RUNS = [
-    ("Ranking quality against noise", "", 'ax = te.plot.quality_by_noise(result, task="PreQ-NegP-P")', "quality"),
-    ("Latency", "", "ax = te.plot.latency(result)", "latency"),
-    ("Latency by task, length or events", "", 'ax = te.plot.latency_by(result, by="length")', "latency-by"),
-    ("Value against false alarms", "", 'ax = te.plot.value_by_false_alarms(result, metric="f1")', "false-alarms"),
-    ("Sensitivity to an option", "", 'ax = te.plot.sensitivity(result, metric="cce")', "sensitivity"),
+    ("Ranking quality against noise", "How well metrics order models of known quality, by the noise added to the scores, with 95 % intervals.", 'ax = te.plot.quality_by_noise(result, task="PreQ-NegP-P")', "quality"),
+    ("Latency", "Time of a call, a row for each metric, on a logarithmic scale.", "ax = te.plot.latency(result)", "latency"),
+    ("Latency by task, length or events", "Time of a call by the length of the series; the bar has half of the calls.", 'ax = te.plot.latency_by(result, by="length")', "latency-by"),
+    ("Value against false alarms", "F1 of models with the recall q, by their rate of false alarms p: it ought to go down.", 'ax = te.plot.value_by_false_alarms(result, metric="f1")', "false-alarms"),
+    ("Sensitivity to an option", "Quality of the order for each value of the confidence threshold of CCE, by task.", 'ax = te.plot.sensitivity(result, metric="cce")', "sensitivity"),
 ]  # fmt: skip
 
 HEAD = """# Gallery
@@ -109,8 +114,7 @@ def page() -> str:
 
 
 def _entry(title: str, words: str, code: str, name: str, level: str = "##") -> str:
-    about = f"{words}\n\n" if words else ""
-    return f"{level} {title}\n\n{about}```python\n{code}\n```\n\n![{title}](figures/gallery/{name}.png)\n"
+    return f"{level} {title}\n\n{words}\n\n```python\n{code}\n```\n\n![{title}: {words}](figures/gallery/{name}.png)\n"
 
 
 def draw(folder: Path | None = None) -> list[str]:
@@ -123,9 +127,20 @@ def draw(folder: Path | None = None) -> list[str]:
             exec(code, scope)
             if folder is not None:
                 figure = scope["ax"].figure  # type: ignore[attr-defined] - made by the lines above
-                figure.savefig(folder / f"{name}.png", dpi=min(160, 900 / figure.get_size_inches()[0]))
+                write(folder / f"{name}.png", figure, timed="latency" in name)
             drawn.append(name)
     return drawn
+
+
+def write(path: Path, figure: Any, timed: bool = False) -> None:
+    """Write a figure where its pixels have changed; one of timings, which differ on every machine, where none is."""
+    if timed and path.exists():
+        return
+    target = io.BytesIO()
+    figure.savefig(target, dpi=min(160, 900 / figure.get_size_inches()[0]), metadata={"Software": None})
+    target.seek(0)
+    if not path.exists() or not np.array_equal(imread(target), imread(path)):
+        path.write_bytes(target.getvalue())
 
 
 if __name__ == "__main__":

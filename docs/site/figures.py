@@ -22,11 +22,12 @@ CARD = """:::{{grid-item-card}} {title}
 :link: {name}
 :link-type: doc
 :img-top: ../figures/gallery/{name}.png
+:img-alt: {alt}
 :::"""
 
 
 def cards(figures: list[tuple[str, str, str, str]]) -> str:
-    found = "\n".join(CARD.format(title=title, name=name) for title, _, _, name in figures)
+    found = "\n".join(CARD.format(title=title, name=name, alt=f"{title}: {words}") for title, words, _, name in figures)
     return f"::::{{grid}} 2 2 3 3\n:gutter: 2\n:class-container: gallery\n\n{found}\n::::"
 
 
@@ -39,7 +40,7 @@ def page(title: str, words: str, setup: str, code: str, name: str) -> str:
         "The figure:",
         f"```python\n{code}\n```",
     ]
-    return "\n\n".join(filter(None, [*parts, f"![{title}](../figures/gallery/{name}.png)"])) + "\n"
+    return "\n\n".join(filter(None, [*parts, f"![{title}: {words}](../figures/gallery/{name}.png)"])) + "\n"
 
 
 def write(folder: Path, downloads: Path) -> None:

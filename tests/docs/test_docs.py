@@ -15,6 +15,7 @@ from pathlib import Path
 import joblib
 import matplotlib
 import pytest
+from matplotlib.figure import Figure
 
 import commands
 import page_files
@@ -46,6 +47,29 @@ ELSEWHERE = {
 
 
 @pytest.mark.slow
+def test_the_gallery_writes_pictures_whose_pixels_have_changed(tmp_path):
+    gallery, path = script("make_gallery"), tmp_path / "picture.png"
+    figure = Figure(figsize=(1, 1))
+    figure.savefig(path, metadata={"Software": "another version"})
+    before = path.read_bytes()
+    gallery.write(path, figure)
+    assert path.read_bytes() != before  # 100 dots an inch before, 160 now
+    figure.savefig(path, dpi=160, metadata={"Software": "another version"})
+    before = path.read_bytes()
+    gallery.write(path, figure)
+    assert path.read_bytes() == before
+    figure.add_subplot()
+    gallery.write(path, figure, timed=True)
+    assert path.read_bytes() == before  # timings differ everywhere
+    gallery.write(path, figure)
+    assert path.read_bytes() != before
+
+
+def test_every_picture_of_the_gallery_has_a_caption():
+    gallery = script("make_gallery")
+    assert all(len(words.split()) >= 5 for _, words, _, _ in [*gallery.FIGURES, *gallery.OF_RUNS])
+
+
 def test_the_gallery_shows_every_figure_and_its_lines_run():
     module = script("make_gallery")
     text = module.page()
@@ -195,10 +219,12 @@ def test_every_part_of_a_metrics_page_has_a_content(name):
 
 def test_tables_are_those_of_the_data():
     """What docs/data keeps stands in the pages as the scripts that measured it write it."""
-    audit, properties = script("make_audit"), script("make_properties")
+    audit, properties, selection = map(script, ("make_audit", "make_properties", "make_selection"))
     pages = {
         "audit.md": [audit.gameability(name, shown) for name in ("Theseus", "NAB") for shown in (None, audit.SHOWN)],
         "hard.md": [script("make_hard").index()],
+        "selection.md": [*map(selection.table, ("Theseus", "NAB")), selection.each("Theseus")],
+        "choosing.md": [selection.unusable()],
         "peers-tsadmetrics.md": [script("make_peers").table()],
         "benchmarks.md": [script("measured").speed(), script("measured").peers()],
     }

@@ -61,7 +61,7 @@ def test_critical_difference_shows_ranks_and_groups():
 
 @pytest.mark.parametrize(("test", "needed"), [("wilcoxon-holm", 10), ("nemenyi", 3)])
 def test_too_few_series_are_said(test, needed):
-    few = f"too few series: none can be told apart on fewer than {needed}"
+    few = f"too few series: none differ significantly on fewer than {needed}"
     assert few in words(plot.critical_difference(TABLE.iloc[: needed - 1], test=test))
     assert few not in words(plot.critical_difference(TABLE.iloc[:needed], test=test))
 
@@ -153,6 +153,37 @@ def test_values_by_series_marks_the_best(comparison):
     for x, y in zip(best.get_xdata(), best.get_ydata(), strict=True):
         assert image[y, x] == image[:, x].max()
     assert {int(x) for x in best.get_xdata()} == set(range(8))
+
+
+def test_many_series_stand_by_data_set_the_best_first():
+    values = np.random.default_rng(0).random((220, 3))
+    values[7] = np.nan
+    sets = [("ucr", "nab", "smd")[i % 3] for i in range(220)]
+    table = pd.DataFrame(values, columns=["a", "b", "c"], index=[f"{name}/{i}" for i, name in enumerate(sets)])
+    ax = plot.values_by_series(table, metric="auc_roc")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["ucr", "nab", "smd"]
+    drawn = np.ma.filled(ax.images[0].get_array(), np.nan)
+    borders = [line.get_xdata()[0] for line in ax.lines if line.get_color() == "white"]
+    assert borders == [73.5, 146.5]
+    for first, last in ((0, 73), (74, 146), (147, 219)):
+        means = drawn[:, first : last + 1].mean(axis=0)
+        assert (np.diff(means[np.isfinite(means)]) <= 1e-12).all()
+    assert np.isnan(drawn[:, 146]).all()  # the one without values is the last of its data set
+    assert ax.get_xlabel() == "220 series; cross: no value"  # dots would be too small to be seen
+    few = plot.values_by_series(table.iloc[:6], metric="auc_roc")
+    names = [label.get_text() for label in few.get_xticklabels()]
+    assert names == ["ucr/0", "ucr/3", "nab/1", "nab/4", "smd/2", "smd/5"]
+
+
+def test_a_diagram_needs_something_to_test():
+    with pytest.raises(InvalidInputError, match="one series only: there is nothing to test"):
+        plot.critical_difference({"a": [0.1], "b": [0.2]})
+
+
+def test_names_are_not_broken_at_their_hyphens():
+    ax = Figure(figsize=(2.4, 2), layout="constrained").add_subplot()
+    plot.rank_distributions({"a": [1.0, 2.0], "b": [2.0, 1.0]}, ax, metric="vus_roc")
+    assert "VUS-ROC" in ax.get_xlabel()
 
 
 def test_what_was_given_is_said(comparison):

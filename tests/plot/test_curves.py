@@ -111,6 +111,27 @@ def test_strips_hold_all_outcomes():
         assert covered.tolist() == mask.tolist()
 
 
+def test_keys_name_only_what_is_drawn():
+    def keys(alarms):
+        legend = plot.outcome_strips(np.array([0, 1, 1, 0]), {"a": np.array(alarms)}).get_legend()
+        return [text.get_text() for text in legend.get_texts()] if legend else []
+
+    assert keys([0, 1, 1, 0]) == ["found"]
+    assert keys([1, 1, 0, 0]) == ["found", "false alarm", "missed"]
+    assert keys([0, 0, 0, 0]) == ["missed"]
+
+
+def test_metrics_over_thresholds_differ_in_colour_and_dashes():
+    ax = plot.value_by_threshold(Y, SCORE, metrics=["f1", "f1_pa", "reduced_f1", "range_f1", "event_f1"])
+    lines = [line for line in ax.lines if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in lines] == ["F1", "F1-PA", "Reduced-F1", "R-based F1", "Event-F1"]
+    red, green, blue = np.array([to_rgba(line.get_color())[:3] for line in lines]).T
+    colors = np.column_stack([red, green, blue])
+    apart = np.abs(colors[:, None] - colors).sum(axis=2) + 9 * np.eye(len(lines))
+    assert apart.min() > 0.3
+    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in lines}) == len(lines)
+
+
 def test_strips_take_scores_at_a_threshold():
     def found(ax):
         return [tuple(bars.get_facecolor()[0]) for bars in ax.collections]
@@ -125,9 +146,16 @@ def test_worst_events_are_those_of_the_breakdown():
     worst = te.cce_breakdown(Y, SCORE).worst(2, label=1)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [f"{e['start']}-{e['stop'] - 1}" if e["length"] > 1 else str(e["start"]) for e in worst]
-    assert [text.get_text() for text in ax.texts] == [f"lost {e['lost']:.3f}" for e in worst]
+    said = [text.get_text() for text in ax.texts]
+    assert [text for text in said if text.startswith("lost")] == [f"lost {e['lost']:.3f}" for e in worst]
+    around = [max(int(e["length"]), 20) for e in worst]
+    edges = [(e["start"] - beside, e["stop"] + beside - 1) for e, beside in zip(worst, around, strict=True)]
+    assert [text for text in said if text.isdigit()] == [str(point) for pair in edges for point in pair]
+    scale = " ".join(ax.get_xlabel().split())
+    assert f"blue: score, from {SCORE.min():.3g} to {SCORE.max():.3g}; grey: the series" in scale
+    assert "grey" not in plot.worst_events(Y, SCORE, n=2).get_xlabel()
     assert len(plot.worst_events(Y, SCORE, n=20, label=None).get_yticklabels()) == 7
-    (row,) = plot.worst_events(Y, SCORE, n=1, margin=9).lines
+    row = plot.worst_events(Y, SCORE, n=1, margin=9).lines[0]
     assert row.get_xdata()[[0, -1]].tolist() == [0, 1]  # every row is as wide as the axes
 
 
@@ -220,8 +248,8 @@ def test_points_without_a_score_are_left_out_as_compare_leaves_them_out():
     assert len(missed) == 1  # of the first detector no anomaly is judged
     worst = plot.worst_events(Y, gaps, n=1, label=None, values=Y)
     assert len(worst.get_yticks()) == 1
-    with pytest.raises(InvalidInputError, match="points without a score"):
-        plot.vus_surface(Y, gaps)
+    volume = te.evaluate(Y, gaps, ["vus_pr"])["vus_pr"]
+    assert plot.vus_surface(Y, gaps).get_title("left") == f"VUS-PR {volume:.3f}"  # as te.compare has it
 
 
 def test_scores_with_gaps_are_drawn_with_gaps():

@@ -158,8 +158,9 @@ def value_by_threshold(
     thresholds = np.array([scoring.just_below(float(level)) for level in _some(scoring.kept.levels[0])])
     predictions = [scoring.above(float(threshold)) for threshold in thresholds]
     ax = style.new_axes(ax, 3.4, 2.5)
-    for name, look in style.looks(list(chosen)).items():
-        metric = chosen[name]
+    names, colors = style.looks(list(chosen)), style.tints(list(chosen))  # side by side, relatives too differ in colour
+    for name, metric in chosen.items():
+        look = replace(colors[name], label=names[name].label)
         values = np.array([metric.value_of(metric.judges(prediction))[0] for prediction in predictions])
         _with_best(ax, thresholds, values, metric.sign, look)
     ax.set(xlabel="threshold (alarm where the score is above this)", ylabel="value")
@@ -237,8 +238,12 @@ def outcome_strips(
     style.name_rows(ax, range(len(scorings) + 1), ["events", *(style.shortened(name, 22) for name in scorings)])
     ax.set(ylim=(len(scorings) + 0.5, -0.5), xlim=(-0.5, len(truth) - 0.5), xlabel="time")
     patch = require("matplotlib.patches", extra="all").Patch
+    to_hex = require("matplotlib.colors", extra="all").to_hex
     keys = {"found": FOUND, "false alarm": FALSE, "missed": MISSED}
-    style.legend_above(ax, handles=[patch(color=color, label=word) for word, color in keys.items()])
+    shown = {to_hex(bar.get_facecolor()[0]).upper() for bar in ax.collections}
+    handles = [patch(color=color, label=word) for word, color in keys.items() if color.upper() in shown]
+    if handles:
+        style.legend_above(ax, handles=handles)
     return ax
 
 
@@ -270,6 +275,9 @@ def worst_events(
 ) -> Axes:
     """Draw the events that cost a detector most of its CCE, worst on top: its scores there, and what each lost.
 
+    A row goes from the lowest to the highest score of the whole series; below it are the first and the last point that
+    it shows.
+
     Parameters
     ----------
     y_true, y_score : array-like of shape (n,)
@@ -298,16 +306,18 @@ def worst_events(
     if behind is not None and behind.shape != (scoring.n,):
         raise InvalidInputError(f"values has shape {behind.shape}, but there are {scoring.n} points")
     events = explain_gaps(scoring).worst(n, label=label)
-    ax = style.new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
-    step = 1.25
+    ax = style.new_axes(ax, 3.4, 0.7 + 0.55 * len(events))
+    step = 1.6
     bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
     for event, bottom in zip(events, bottoms, strict=True):
         _event_row(ax, scoring, behind, event, bottom, margin)
     ranges = [f"{e['start']}-{e['stop'] - 1}" if e["length"] > 1 else str(e["start"]) for e in events]
     style.name_rows(ax, [bottom + 0.5 for bottom in bottoms], ranges)
     ax.spines["bottom"].set_visible(False)
-    ax.set(xticks=[], xlim=(-0.02, 1.02), ylim=(-0.15, step * len(events)))
-    ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=style.GREY, fontsize=style.SMALL)
+    ax.set(xticks=[], xlim=(-0.02, 1.02), ylim=(-0.5, step * len(events) - 0.3))
+    line = "; grey: the series" if behind is not None else ""
+    scale = f"blue: score, from {scoring.low:.3g} to {scoring.high:.3g}{line}; band: event; what each lost of CCE"
+    ax.set_xlabel(scale, color=style.GREY, fontsize=style.SMALL)
     return ax
 
 
@@ -329,6 +339,9 @@ def _event_row(
     if behind is not None:
         ax.plot(x, bottom + style.on_unit_range(behind[low:high]), color="#999999", lw=0.5, zorder=1)
     ax.plot(x, bottom + style.on_unit_range(style.drawn_scores(scoring))[low:high], color=FOUND, lw=0.9, zorder=2)
+    ax.plot([0, 1], [bottom - 0.04] * 2, color=style.GREY, lw=0.4, zorder=1)
+    for at, point in ((x[0], low), (x[-1], high - 1)):
+        ax.text(at, bottom - 0.08, f"{point}", ha="center", va="top", color=style.GREY, fontsize=style.SMALL - 1)
     ax.annotate(
         f"lost {event['lost']:.3f}", (1, bottom + 0.5), (4, 0), xycoords=ax.get_yaxis_transform(),
         textcoords="offset points", va="center", fontsize=style.SMALL, annotation_clip=False,

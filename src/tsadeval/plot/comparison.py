@@ -7,6 +7,7 @@ detector, or a mapping from detector to its values.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -98,7 +99,7 @@ def critical_difference(
     alpha: float = 0.05,
     missing: statistics.Missing = "skip",
 ) -> Axes:
-    """Mean ranks on a line, with bars over detectors that the test cannot tell apart (Demsar's diagram).
+    """Mean ranks on a line, with bars over detectors that are not significantly different (Demsar's diagram).
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def critical_difference(
     metric : str, optional
         Which of the comparison; the first by default. Of plain values, whose direction to assume (higher is better).
     test : {"wilcoxon-holm", "nemenyi"}
-        How two detectors are told apart.
+        The test of two detectors.
     alpha : float, default=0.05
         Level of the test.
     missing : {"skip", "worst", "error"}
@@ -131,13 +132,15 @@ def critical_difference(
     if k < (3 if test == "nemenyi" else 2):
         raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
     found, groups = ranking.means, ranking.groups(alpha)
+    if found.series < 2:
+        raise InvalidInputError("all detectors have values on one series only: there is nothing to test")
     none = "too many detectors to test every two" if ranking.many else "all neighbours differ"
-    bars = "bars: not told apart" if groups else none
+    bars = "bars: not significantly different" if groups else none
     notes = [f"{given.label} on {_of_all(ranking)}", f"{bars} ({ranking.tests.short}, {alpha:g})", *left_out]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := ranking.tests.needed(alpha):
-        notes.append(f"too few series: none can be told apart on fewer than {needed}")
+        notes.append(f"too few series: none differ significantly on fewer than {needed}")
     ax = style.new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
     _diagram(ax, names, found.mean, groups, notes)
     return ax
@@ -260,11 +263,37 @@ def metric_agreement(
     return ax
 
 
+NAMED_SERIES = 16  # that have their names below; of more, data sets have
+
+
+def _order_of_series(given: Values, sort: bool) -> tuple[dict[str, int], list[int]]:
+    """Return how many series each data set has, and the series by data set, in these by their means where asked for."""
+    sets = [name.rpartition("/")[0] for name in given.series]
+    counts = Counter(sets)
+    means = [finite_mean(row) for row in given.better]
+    place = {name: i for i, name in enumerate(counts)}
+    order = range(len(sets))
+    return counts, sorted(order, key=lambda i: (place[sets[i]], -np.nan_to_num(means[i], nan=-np.inf) if sort else 0))
+
+
+def _borders(ax: Axes, sets: Mapping[str, int], named: bool) -> None:
+    """Draw lines between data sets, with their names below where the series have none."""
+    ends = np.cumsum(list(sets.values())) - 0.5
+    for end in ends[:-1]:
+        ax.axvline(end, color="white", lw=1.2)
+    if named and len(sets) > 1:
+        room = style.width_of(ax) / (ends[-1] + 0.5)
+        names = [style.shortened(name or "others", 14) for name in sets]
+        upright = any(style.LETTER * len(name) > room * size for name, size in zip(names, sets.values(), strict=True))
+        ax.set_xticks(ends - np.array(list(sets.values())) / 2, names, rotation=90 if upright else 0)
+
+
 @style.styled
 def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric | None = None) -> Axes:
     """Every value of a metric: detectors from the best mean downwards, series from left to right.
 
-    The best value of each series has a dot; a missing value is crossed out.
+    The best value of each series has a dot; a missing value is crossed out. Series whose names have a folder
+    ("smd/2-1") stand together, with lines between the folders; of more than 16, the ones with the best mean come first.
 
     Examples
     --------
@@ -280,23 +309,27 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
         raise InvalidInputError("there is no finite value to draw")
     means = [finite_mean(column) for column in better.T]
     order = np.argsort(-np.array(means), kind="stable")  # a detector without any value is last
-    values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
+    sets, across = _order_of_series(given, len(values) > NAMED_SERIES)
+    values, better, known = values[across][:, order].T, better[across][:, order].T, known[across][:, order].T
     k, n = values.shape
     ax = style.new_axes(ax, 3.6, 0.8 + 0.17 * k)
     detectors = [style.shortened(given.detectors[j], 22) for j in order]
-    series = [style.shortened(name, 14) for name in given.series]
+    series = [style.shortened(given.series[i], 14) for i in across]
     shown, colors = np.where(known, values, math.nan), "cividis_r" if given.sign < 0 else "cividis"
     limits = (math.nan, math.nan) if given.record is None else given.record.range
     if not np.isfinite(limits).all():
         limits = float(values[known].min()), float(values[known].max())
-    image = style.heat_map(ax, shown, detectors, series if n <= 16 else [], limits=limits, colors=colors)
+    image = style.heat_map(ax, shown, detectors, series if n <= NAMED_SERIES else [], limits=limits, colors=colors)
     top = np.where(known, better, -math.inf)
     rows, columns = np.nonzero((top == top.max(axis=0)) & known)
     cell = 72 / ax.figure.dpi * min(ax.bbox.width / n, ax.bbox.height / k)
-    ax.plot(columns, rows, "o", color="#D55E00", markersize=min(3.0, 0.6 * cell), markeredgewidth=0)
+    dots = bool(0.6 * cell >= 0.8)  # smaller ones are not seen
+    if dots:
+        ax.plot(columns, rows, "o", color="#D55E00", markersize=min(3.0, 0.6 * cell), markeredgewidth=0)
+    _borders(ax, sets, n > NAMED_SERIES)
     rows, columns = np.nonzero(~known)
     ax.plot(columns, rows, "x", color=style.GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
-    marks = ["dot: first"] * (k > 1) + ["cross: no value"] * bool(len(rows))
+    marks = ["dot: first"] * (k > 1 and dots) + ["cross: no value"] * bool(len(rows))
     ax.set_xlabel("; ".join([f"{n} series" if n > 1 else "series", *marks]))
     style.color_bar(ax, image, given.label)
     return ax

@@ -12,7 +12,6 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import merged, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least
 from tsadeval.plot import style
@@ -187,9 +186,7 @@ def vus_surface(
     'buffer width (points)'
     """
     check_parameters("vus_surface", _SURFACE, {"kind": kind, "window": window, "steps": steps})
-    scoring = style.read_detector(y_true, y_score)
-    if scoring.setting.ignored is not None:
-        raise InvalidInputError("y_score has points without a score (NaN), over which this surface has no buffers")
+    scoring = style.read_detector(y_true, y_score).kept  # without points that have no score, as in te.compare
     widths = np.unique(np.linspace(0, 2 * window, min(steps, 2 * window + 1)).astype(np.int64))
     across = np.linspace(0, 1, 201)
     surface = np.empty((len(widths), len(across)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
-from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.plot.style import GREY, filled, new_figure, options_note, styled
 from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task, selection
 from tsadeval.rankeval.quality import Ties, Undefined
 from tsadeval.rankeval.suite import Explanation, SuiteResult
@@ -175,7 +174,7 @@ def _noted(figure: Any, result: SuiteResult) -> Figure:
     plan = result.plan
     about = [plan.title("case", len(plan.cases), plan.repeats), options_note(list(map(str, plan.metrics)))]
     letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
-    text = textwrap.fill(". ".join(filter(None, about)), letters)
+    text = filled(". ".join(filter(None, about)), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
     return cast("Figure", figure)
 

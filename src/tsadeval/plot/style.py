@@ -76,12 +76,21 @@ def make_room(ax: Axes) -> None:
     column = figure.bbox.width / place.get_gridspec().ncols
     letters = int(72 * column * len(place.colspan) / figure.dpi / (1.1 * LETTER))
     label = ax.xaxis.label
-    label.set_text("\n".join(textwrap.fill(line, max(letters, 8)) for line in label.get_text().splitlines()))
+    label.set_text("\n".join(filled(line, max(letters, 8)) for line in label.get_text().splitlines()))
     if figure.get_layout_engine() is None:
         lay_out(ax)
         if label.get_window_extent().width > ax.bbox.width:  # it fits into the cell, if not below the axes
             middle = column * (place.colspan.start + place.colspan.stop) / 2
             label.set(x=ax.transAxes.inverted().transform((middle, 0))[0], horizontalalignment="center")
+
+
+def filled(text: str, letters: int) -> str:
+    """Break a text into lines of so many letters, but no name at its hyphen.
+
+    >>> filled("Spearman of VUS-ROC", 17)
+    'Spearman of\\nVUS-ROC'
+    """
+    return textwrap.fill(text, letters, break_on_hyphens=False)
 
 
 def lay_out(ax: Axes) -> tuple[float, float]:
@@ -328,10 +337,10 @@ def options_note(names: Sequence[str]) -> str:
 
 
 def tints(names: Sequence[str]) -> dict[str, Look]:
-    """Choose the look of detectors, in the order in which they come: colours first, then dashes."""
+    """Choose the look of detectors, in the order in which they come: colours and, for print in grey, dashes."""
     shown = zip(names, itertools.cycle(DETECTORS), itertools.cycle("osD^v<>PXdh"), strict=False)
     return {
-        name: Look(name, color, marker, DASHES[i // len(DETECTORS) % len(DASHES)])
+        name: Look(name, color, marker, DASHES[(i + i // len(DETECTORS)) % len(DASHES)])
         for i, (name, color, marker) in enumerate(shown)
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +181,7 @@ def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
     if row["beside"]:
         values.append(f"{metric_labels([row['beside']])[row['beside']]} {row[f'beside_{side}']:.4g}")
     ends = f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
-    return "\n".join([*textwrap.wrap(words, 34), ", ".join(values), ends])
+    return "\n".join([*style.filled(words, 34).splitlines(), ", ".join(values), ends])
 
 
 def _unit(scores: Floats) -> Floats:
@@ -220,7 +219,7 @@ def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     first = rows[0]
     about = [
         f"{first['task']}, score {first['quality']:.2f}: {first['summary']}",
-        *textwrap.wrap(first["meaning"], 130),
+        *style.filled(first["meaning"], 130).splitlines(),
     ]
     figure.suptitle("\n".join(about), x=0.01, ha="left", fontsize=8)
     return figure
