@@ -10,12 +10,14 @@ The page says which data sets and detectors the store holds and prints the comma
 import math
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.comparison import Comparison, dataset_of
 from tsadeval.core.metric import parse_metric
+from tsadeval.errors import UndefinedMetricWarning
 from tsadeval.experiments.detect import read
 
 HERE = Path(__file__).parent
@@ -175,7 +177,9 @@ def page(result, reproductions=()):
     parts += ["## Every data set", *(table(name, result.table(name, percent=True)) for name in names)]
     groups = ", ".join(dict.fromkeys(map(dataset_of, names)))
     parts += [WHOLE.format(groups=groups), table("macro average", result.average(groups="dataset", percent=True))]
-    parts += [table("micro average", result.average("micro", percent=True))]
+    with warnings.catch_warnings():  # of metrics without a micro average, which get no column
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        parts += [table("micro average", result.average("micro", percent=True))]
     if "random" in titles:
         parts += [chance(result)]
     failures = result.failures()
