@@ -25,6 +25,10 @@ gap = metric
 
 def scorer(n, random):
     return random.random(n)
+
+
+def criterion(scoring, alarms):
+    return alarms[scoring.truth.mask].mean() - 10 * alarms[~scoring.truth.mask].mean()
 """
 
 HUBCONF = """
@@ -184,6 +188,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "operations-nab.md": numenta,
     "own-metric.md": mine,
     "rankeval.md": mine,
+    "selection.md": mine,
     "real-data.md": data_folder("125", "155"),
     "scale.md": slurm,
     "tables.md": tables,

@@ -250,3 +250,15 @@ def test_the_zone_holds_everywhere(team, tmp_path):
     found = [run("score", *asked, "--tz", zone) for zone in ("Europe/Berlin", "Europe/Helsinki", "Europe/Berlin")]
     assert [done.returncode for done in found[::2]] == [0, 0]
     assert found[0].stdout == found[2].stdout != found[1].stdout
+
+
+def test_many_scorings_with_one_fault_are_one_line(team, tmp_path):
+    frame = pd.read_csv("incidents.csv")
+    frame.loc[:5, "end"] = "tomorrow"
+    frame.to_csv(tmp_path / "wrong.csv", index=False)
+    incidents = ["--incidents", tmp_path / "wrong.csv", "--metrics", "event_recall"]
+    done = run("score", "scores.csv", *BERLIN, "--by", "server", "--time", "time", "--score", DETECTORS, *incidents)
+    assert done.returncode == 1
+    (line,) = [text for text in done.stderr.splitlines() if "tomorrow" in text]
+    assert "end: line 2 is 'tomorrow'" in line
+    assert line.endswith("; the others alike")

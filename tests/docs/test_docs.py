@@ -219,10 +219,12 @@ def test_every_part_of_a_metrics_page_has_a_content(name):
 
 def test_tables_are_those_of_the_data():
     """What docs/data keeps stands in the pages as the scripts that measured it write it."""
-    audit, properties = script("make_audit"), script("make_properties")
+    audit, properties, selection = map(script, ("make_audit", "make_properties", "make_selection"))
     pages = {
         "audit.md": [audit.gameability(name, shown) for name in ("Theseus", "NAB") for shown in (None, audit.SHOWN)],
         "hard.md": [script("make_hard").index()],
+        "selection.md": [*map(selection.table, ("Theseus", "NAB")), selection.each("Theseus")],
+        "choosing.md": [selection.unusable()],
         "peers-tsadmetrics.md": [script("make_peers").table()],
         "benchmarks.md": [script("measured").speed(), script("measured").peers()],
     }

@@ -174,8 +174,8 @@ def _print_means(found: FileScores, format: Format) -> None:
     """Print the means by detector and data set, or all rows in another form."""
     say(found.remarks)
     typer.echo(show(found, format))
-    tell_failures(found.failures())
-    if found.failures():
+    tell_failures(causes(found.lost))
+    if found.lost:
         raise typer.Exit(1)
 
 

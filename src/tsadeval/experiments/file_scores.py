@@ -21,6 +21,7 @@ from tsadeval.engine.cells import Layout
 from tsadeval.engine.parts import coded
 from tsadeval.engine.store import Store
 from tsadeval.errors import hint
+from tsadeval.scores.scored import LeftOut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,9 +218,14 @@ class FileScores(Result):
             rows.append({"detector": detector, "dataset": dataset, size: count, **means, "without": without})
         return Result(rows)
 
+    @property
+    def lost(self) -> list[LeftOut]:
+        """What could not be evaluated, by file and reason."""
+        return [LeftOut(file, "", file, message, file) for file, message in sorted(self._summary.failures)]
+
     def failures(self) -> list[str]:
-        """One line for each file that could not be evaluated."""
-        return [f"{file}: {message}" for file, message in sorted(self._summary.failures)]
+        """One line for each file that could not be evaluated, and reason."""
+        return list(map(str, self.lost))
 
     def _grid(self) -> Grid:
         return self.table()._grid()

@@ -130,17 +130,22 @@ class ScoreBlocks(Protocol):
         """Return all blocks; equal scores are in the same one."""
 
 
+def _scores_of(data: Scoring, label: int) -> Floats:
+    refuse_longer(data.n)
+    runs = data.truth
+    return np.asarray(kernel.of_class(data.raw, runs.starts, runs.counts, label != runs.first))
+
+
 @shared
 def anomalous_scores(data: Scoring) -> Floats:
     """Return the scores of the anomalous points, in the order of time."""
-    refuse_longer(data.n)
-    return np.asarray(kernel.of_class(data.raw, data.truth.starts, data.truth.counts, 1 - data.truth.first))
+    return _scores_of(data, 1)
 
 
 @shared
 def curve(data: Scoring) -> Sweep:
     """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
-    return _sweep_at(data, anomalous_scores(data).copy())
+    return _sweep_at(data, _scores_of(data, 1))
 
 
 def _sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
@@ -148,8 +153,7 @@ def _sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
     # Where a sort is cheap, it is the better way to scores that lie too unevenly for a table.
     counts = kernel.placed(ascending, data.raw, runs.starts, runs.counts, runs.first, not digits_pay())
     if counts is None:
-        normal = kernel.of_class(data.raw, runs.starts, runs.counts, runs.first)
-        counts = kernel.curve(ascending, sort(normal))
+        counts = kernel.curve(ascending, sort(_scores_of(data, 0)))
     return Sweep(ascending, *counts)
 
 

@@ -16,7 +16,8 @@
 #include "../../core/_machine.h"
 
 #define PIECES 1024
-#define WORTH 0.6 /* steps of a search that cost as much as finding a piece first */
+#define WORTH 0.6 /* steps of a search that cost as much as finding a piece first, */
+#define EASY 0.25 /* and as much as a vectorised sort, with a merge */
 #define AT_ONCE 256 /* scores whose cells are found in one go: they stay in the first-level cache */
 
 typedef struct {
@@ -118,26 +119,26 @@ static void lay_pieces(Grid *g, const double *levels, int32_t count, int32_t cel
 }
 
 #define SCORE float
+#define COMPARE compare_floats
 #define STEPS steps_of_floats
-#define MAKE_GRID grid_for_floats
 #define CELLS_OF cells_of_floats
 #define PLACE place_floats
 #include "places.h"
 #undef SCORE
+#undef COMPARE
 #undef STEPS
-#undef MAKE_GRID
 #undef CELLS_OF
 #undef PLACE
 
 #define SCORE double
+#define COMPARE compare_doubles
 #define STEPS steps_of_doubles
-#define MAKE_GRID grid_for_doubles
 #define CELLS_OF cells_of_doubles
 #define PLACE place_doubles
 #include "places.h"
 #undef SCORE
+#undef COMPARE
 #undef STEPS
-#undef MAKE_GRID
 #undef CELLS_OF
 #undef PLACE
 
@@ -155,17 +156,19 @@ static double STEPS(const Grid *g, const SCORE *s, ptrdiff_t n) {
     return (double)steps / looked;
 }
 
-/* Make the grid of some distinct ascending levels, at least one, for some scores; with `easy`, only if equal cells do. */
-static int MAKE_GRID(
-    Grid *g, const double *levels, int32_t count, int32_t cells, int easy, const SCORE *s, ptrdiff_t n) {
-    double equal;
-    lay_equal_cells(g, levels, count, cells);
-    equal = STEPS(g, s, n);
-    if (equal < WORTH || count < 64) return 1;
-    if (easy) return 0;
-    lay_pieces(g, levels, count, cells);
-    if (STEPS(g, s, n) + WORTH >= equal) lay_equal_cells(g, levels, count, cells);
-    return 1;
+/* Add how many of s[:n] are above a level, and at it: without a table, the quickest where there are few levels. */
+FOR_EVERY_MACHINE static void COMPARE(const SCORE *s, ptrdiff_t n, double level, int64_t *above, int64_t *at) {
+    ptrdiff_t from, i;
+    for (from = 0; from < n; from += AT_ONCE) {
+        const ptrdiff_t end = n - from < AT_ONCE ? n : from + AT_ONCE;
+        int32_t higher = 0, equal = 0;
+        for (i = from; i < end; i++) {
+            higher += s[i] > level;
+            equal += s[i] == level;
+        }
+        *above += higher;
+        *at += equal;
+    }
 }
 
 FOR_EVERY_MACHINE static void CELLS_OF(const SCORE *s, ptrdiff_t n, const Grid *g, int32_t *cells) {
@@ -175,9 +178,10 @@ FOR_EVERY_MACHINE static void CELLS_OF(const SCORE *s, ptrdiff_t n, const Grid *
 
 /* Count s[:n]: slots[2 j] those between levels j - 1 and j, slots[2 j + 1] those at level j.
 
-   There is room for one level more. What a score needs of memory is asked for a block of them at once: it is known
+   `highest` is the number of the last level. What a score needs of memory is asked for a block of them at once: it is known
    before the first branch is guessed. */
-static void PLACE(const SCORE *s, ptrdiff_t n, const Grid *g, const double *levels, int32_t *slots) {
+static void PLACE(
+    const SCORE *s, ptrdiff_t n, const Grid *g, const double *levels, int32_t highest, int32_t *slots) {
     int32_t cells[AT_ONCE], first[AT_ONCE], sizes[AT_ONCE];
     ptrdiff_t from, i;
     for (from = 0; from < n; from += AT_ONCE) {
@@ -202,7 +206,8 @@ static void PLACE(const SCORE *s, ptrdiff_t n, const Grid *g, const double *leve
                 size -= half;
             }
             /* No branch where a cell has one level or none: which of them is a guess at best. */
-            slots[2 * at + size * (2 * (levels[at] < score) + (levels[at] == score))]++;
+            const double level = levels[at < highest ? at : highest];
+            slots[2 * at + size * (2 * (level < score) + (level == score))]++;
         }
     }
 }

@@ -1,6 +1,6 @@
 """The scores of the two classes apart, and the threshold sweep: normal scores counted between anomalous ones."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -13,6 +13,8 @@ cdef enum:
     SMALL = 65536
     # Levels up to which counting is as quick as a vectorised sort of the other class.
     LARGE = 65536
+    # Levels up to which each score is compared with all of them.
+    SOME = 4
 
 ctypedef fused score_t:
     float
@@ -24,15 +26,18 @@ cdef extern from "places.h":
         int32_t *begin
     enum:
         PIECES
+    double WORTH, EASY
 
-    bint grid_for_floats(
-        Grid *g, const double *levels, int32_t count, int32_t cells, bint easy, const float *s, Py_ssize_t n
-    ) noexcept nogil
-    bint grid_for_doubles(
-        Grid *g, const double *levels, int32_t count, int32_t cells, bint easy, const double *s, Py_ssize_t n
-    ) noexcept nogil
-    void place_floats(const float *s, Py_ssize_t n, const Grid *g, const double *levels, int32_t *slots) noexcept nogil
-    void place_doubles(const double *s, Py_ssize_t n, const Grid *g, const double *levels, int32_t *slots) noexcept nogil
+    void lay_equal_cells(Grid *grid, const double *levels, int32_t count, int32_t cells) noexcept nogil
+    void lay_pieces(Grid *grid, const double *levels, int32_t count, int32_t cells) noexcept nogil
+    double steps_of_floats(const Grid *grid, const float *s, Py_ssize_t n) noexcept nogil
+    double steps_of_doubles(const Grid *grid, const double *s, Py_ssize_t n) noexcept nogil
+    void compare_floats(const float *s, Py_ssize_t n, double level, int64_t *above, int64_t *at) noexcept nogil
+    void compare_doubles(const double *s, Py_ssize_t n, double level, int64_t *above, int64_t *at) noexcept nogil
+    void place_floats(
+        const float *s, Py_ssize_t n, const Grid *grid, const double *levels, int32_t highest, int32_t *slots) noexcept nogil
+    void place_doubles(
+        const double *s, Py_ssize_t n, const Grid *grid, const double *levels, int32_t highest, int32_t *slots) noexcept nogil
 
 
 cdef void merge(const double[::1] anomalous, const double[::1] normal, long long[::1] above) noexcept nogil:
@@ -115,54 +120,77 @@ def placed(
     """As `curve`, of ascending anomalous scores and of those scores that lie in every other run, in any order.
 
     `first` is the first of these runs, 0 or 1. The scores are only counted between the anomalous ones. With `easy`,
-    None where that takes long: where cells of equal width do not do, or too many for the cache are needed.
+    None where that takes long: where cells of equal width do not do, or very many are needed.
     """
-    cdef Py_ssize_t points = ascending.shape[0], i, k
-    cdef int32_t count = 0, cells = 64
-    cdef long long higher = 0
-    cdef bint ready
+    cdef Py_ssize_t points = ascending.shape[0], count = 0, cells = 64, i, k
+    cdef double steps
+    cdef int64_t higher = 0, equal
+    cdef int32_t gap, at
     cdef Grid grid
-    levels = np.empty(points + 1)
-    found = np.empty(points, np.int64)
-    cdef double[::1] level = levels
-    cdef long long[::1] tp = found
+    with nogil:
+        for i in range(points):
+            count += i == 0 or ascending[i] != ascending[i - 1]
+    found, above, false = np.empty(count, np.int64), np.zeros(count + 1, np.int64), np.empty(count, np.int64)
+    if count == 0:
+        return found, above[:0], false
+    if easy and count > SOME and (count > LARGE or 8 * count > scores.shape[0]):
+        return None
+    cdef long long[::1] tp = found, before = above, fp = false
+    # What is large is made once and used again: memory that the system has to find costs more than the work in it.
+    cdef double[::1] distinct = np.empty(count if count < points else 0)
+    cdef const double[::1] level = distinct if count < points else ascending
+    k = 0
     with nogil:
         for i in range(points):
             if i == 0 or ascending[i] != ascending[i - 1]:
-                level[count] = ascending[i]
-                tp[count] = points - i
-                count += 1
-    above, false = np.empty(count, np.int64), np.empty(count, np.int64)
-    if count == 0:
-        return found, above, false
-    if easy and count > LARGE:
-        return None
+                tp[count - 1 - k] = points - i
+                if count < points:
+                    distinct[k] = ascending[i]
+                k += 1
+    if count <= SOME:
+        for i in range(count):
+            higher, equal = 0, 0
+            with nogil:
+                for k in range(first, starts.shape[0], 2):
+                    if score_t is float:
+                        compare_floats(&scores[starts[k]], counts[k], level[count - 1 - i], &higher, &equal)
+                    else:
+                        compare_doubles(&scores[starts[k]], counts[k], level[count - 1 - i], &higher, &equal)
+            before[i], fp[i] = higher, higher + equal
+        return found, above[:count], false
     while cells < MANY * count and (cells < SMALL or cells < FEW * count):
         cells *= 2
-    begins, slots = np.empty(2 * cells + PIECES + 1, np.int32), np.zeros(2 * count + 1, np.int32)
-    cdef int32_t[::1] begin = begins, slot = slots
-    cdef long long[::1] before = above, fp = false
+    cdef int32_t[::1] slot = above.view(np.int32), begin = np.empty(cells + 1, np.int32)
     grid.begin = &begin[0]
     with nogil:
+        lay_equal_cells(&grid, &level[0], count, cells)
         if score_t is float:
-            ready = grid_for_floats(&grid, &level[0], count, cells, easy, &scores[0], scores.shape[0])
+            steps = steps_of_floats(&grid, &scores[0], scores.shape[0])
         else:
-            ready = grid_for_doubles(&grid, &level[0], count, cells, easy, &scores[0], scores.shape[0])
-    if not ready:
+            steps = steps_of_doubles(&grid, &scores[0], scores.shape[0])
+    if easy and steps > EASY:
         return None
+    if steps > WORTH:
+        begin = np.empty(2 * cells + PIECES + 1, np.int32)
+        grid.begin = &begin[0]
+        lay_pieces(&grid, &level[0], count, cells)
     with nogil:
         for k in range(first, starts.shape[0], 2):
             if score_t is float:
-                place_floats(&scores[starts[k]], counts[k], &grid, &level[0], &slot[0])
+                place_floats(&scores[starts[k]], counts[k], &grid, &level[0], count - 1, &slot[0])
             else:
-                place_doubles(&scores[starts[k]], counts[k], &grid, &level[0], &slot[0])
-        for i in range(count):
-            k = count - 1 - i
-            higher += slot[2 * k + 2]
-            before[i] = higher
-            higher += slot[2 * k + 1]
-            fp[i] = higher
-    return found[:count][::-1].copy(), above, false
+                place_doubles(&scores[starts[k]], counts[k], &grid, &level[0], count - 1, &slot[0])
+        gap = slot[2 * count]
+        for k in range(count - 1, -1, -1):  # each sum takes the place of the two counts of its level
+            higher += gap
+            gap, at = slot[2 * k], slot[2 * k + 1]
+            before[k] = higher
+            higher += at
+            fp[count - 1 - k] = higher
+        for k in range(count // 2):
+            before[k], before[count - 1 - k] = before[count - 1 - k], before[k]
+    return found, above[:count], false
+
 
 def pairs_lost(const long long[::1] found, const long long[::1] above, const long long[::1] false):
     """Twice the number of pairs of the two classes in the wrong order, a tie counting one half: exact.

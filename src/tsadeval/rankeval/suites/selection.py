@@ -18,7 +18,7 @@ from tsadeval.errors import InputWarning, InvalidInputError, warn
 from tsadeval.metrics.criteria import Criterion, find_criteria
 from tsadeval.rankeval.suites.audit import AuditCell, AuditSuite, SeriesRecord, scoring_of
 from tsadeval.rankeval.suites.audit_table import DETECTOR
-from tsadeval.rankeval.suites.selection_table import CRITERION, YARDSTICK, SelectionAnalysis
+from tsadeval.rankeval.suites.selection_table import CRITERION, SelectionAnalysis
 from tsadeval.scores.scores import Scores, SeriesScores
 from tsadeval.thresholds.rules import parse_rule
 
@@ -53,7 +53,7 @@ class SelectionSuite(AuditSuite):
     known: tuple[tuple[str, str], ...] = ()  # the criteria, with their versions
 
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
-        """Return the plan of a run on these scores; the metric that others are compared with is always there."""
+        """Return the plan of a run on these scores."""
         criteria, threshold = find_criteria(self.criteria), parse_rule(self.threshold)
         parts = self.read(self.data if scores is None else scores)
         usable = self.usable(parts)
@@ -67,7 +67,7 @@ class SelectionSuite(AuditSuite):
                 limits[name] = min(low, float(one.scoring.low)), max(high, float(one.scoring.high))
         return replace(
             self,
-            metrics=choose_metrics([*choose_metrics(self.metrics if metrics is None else metrics), YARDSTICK]),
+            metrics=choose_metrics(self.metrics if metrics is None else metrics, self.paper),
             data={series.name: series for series, _ in usable if series.name in chosen},
             threshold=threshold,
             criteria={c.name: c for c in criteria},

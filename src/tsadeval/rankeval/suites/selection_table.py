@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from tsadeval.comparison.choosing import HALVES, directions, drawn, judge, orders, ratios, resampled, with_worst
-from tsadeval.comparison.paired import percentiles
-from tsadeval.comparison.statistics import resample
+from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Number, check_parameters
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from tsadeval.rankeval.suites.selection import DataSet, SelectionSuite
 
 CRITERION = "criterion"
-YARDSTICK = "auc_pr"  # usable is what is not clearly worse than this one
-MARGIN = 0.1  # and by less than this
+USABLE = 2 / 3  # of what choosing by the criterion itself gains
 ITSELF, RANDOM = "the criterion itself", "a random number"
 LABELLED = (1, 2, 5, 10)  # series
 DRAWS, SHUFFLES = 50, 20  # of labelled series, and of random numbers
@@ -110,13 +108,12 @@ class SelectionAnalysis:
                     for k, part in enumerate(self._parts)
                 )
                 of_criteria.append(ratios(np.asarray(total))[1])
-            found.append(np.mean(of_criteria, axis=0))
+            found.append(_mean(np.array(of_criteria)))
         return np.array(found)
 
     @cached_property
     def _rows(self) -> list[Row]:
         pair, top = self._drawn
-        yard = self._names.index(YARDSTICK)
         rows = []
         for k, name in enumerate(self._names):
             metric = None if k >= len(self.plan.metrics) else self.plan.metrics[k]
@@ -124,22 +121,18 @@ class SelectionAnalysis:
             others = [i for i, criterion in enumerate(self._criteria) if criterion not in kin]
             judged = others or list(range(len(self._criteria)))
             row: Row = {"metric": name, "rule": None if metric is None or metric.kind == "scores" else self.plan.rule}
-            for column, values in (("pair", pair.mean(axis=0)), ("top", top.mean(axis=0))):
-                low, high = percentiles(values[1:, k], 0.95).tolist()
-                row |= {column: float(values[0, k]), f"{column}_low": low, f"{column}_high": high}
+            for column, values in (("pair", pair), ("top", top)):
+                found = Estimate.of(_mean(values[:, :, k]))
+                row |= {column: found.value, f"{column}_low": found.low, f"{column}_high": found.high}
             row |= {"value": row["pair"], "kin": ", ".join(kin)}
-            row["without_kin"] = float(pair[others, 0, k].mean()) if others else math.nan
+            row["without_kin"] = float(_mean(pair[others, 0, k]))
             row |= {f"n{n}": float(found) for n, found in zip(LABELLED, self._by_labels[:, k], strict=True)}
             row |= {f"pair_{c}": float(pair[i, 0, k]) for i, c in enumerate(self._criteria)}
             row |= {f"top_{c}": float(top[i, 0, k]) for i, c in enumerate(self._criteria)}
             verdict = ""
             if metric is not None:
-                mine, apart = (
-                    pair[judged][:, :, k].mean(axis=0),
-                    (pair[:, :, k] - pair[:, :, yard])[judged].mean(axis=0),
-                )
-                worse = apart[0] < -MARGIN and percentiles(apart[1:], 0.95)[1] < 0
-                verdict = VERDICTS[3 if percentiles(mine[1:], 0.95)[0] <= 0 else 2 if worse else 1]
+                mine, best = (Estimate.of(_mean(pair[judged][:, :, i])) for i in (k, -1))
+                verdict = VERDICTS[3 if mine.low <= 0 else 2 if mine.value < USABLE * best.value else 1]
                 some = self._frame[(self._frame["metric"] == name) & (self._frame["kind"] == DETECTOR)]
                 row |= count_values(some)
                 if not row["values"]:  # it is worth nothing, but has not been tried
@@ -175,7 +168,8 @@ class SelectionAnalysis:
         notes = [
             "pair, top: share of what could be gained, between two detectors and of all; 95 % intervals over " + over,
             f"n: top with so many labelled series of a data set; criteria: {', '.join(self._criteria)}",
-            f"usable: not clearly worse than {YARDSTICK}; the order of usable metrics does not repeat on other data",
+            "usable: two thirds or more of what the criterion itself gains; chance: the interval reaches 0",
+            "the order of usable metrics does not repeat on other data",
         ]
         grid: Grid = [["metric", *columns, "kin", "verdict"], *body]
         return SuiteTable(self._rows, grid=grid, lead=f"{lead}{len(detectors)} detectors", notes=notes)
@@ -222,6 +216,13 @@ class SelectionAnalysis:
         name = str(self.plan.find(metric))
         lead = f"{name}: {_two(self.table()[name])} of what choosing between two detectors could gain"
         return Explanation(rows, grid=[columns, *body], lead=lead, notes=[note])
+
+
+def _mean(values: Floats) -> Floats:
+    """Average over criteria, without those by which no detector differs."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))
 
 
 def _two(value: float) -> str:
