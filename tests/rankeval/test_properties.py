@@ -166,3 +166,16 @@ def test_a_metric_that_raises_is_named_with_its_input_and_the_others_are_checked
     assert "picky failed: ValueError: three points are needed" in repr(found)
     assert rows["recall", "perfect"]["message"] is None
     assert len([line for line in repr(found).splitlines() if " failed: " in line]) == 2
+
+
+def test_the_smallest_counterexamples_stand_under_the_table():
+    table = te.rankeval.check_properties(["recall", "f1_pa"], ["earlier", "fewer false alarms"], longest=4, cases=0)
+    assert repr(table).splitlines()[-3:] == [
+        "recall, earlier: no, labels 011: 001 gets 0.5, 010 gets 0.5",
+        "recall, fewer false alarms: no, labels 001: 101 gets 1, 001 gets 1",
+        "f1_pa, earlier: no, labels 011: 001 gets 1, 010 gets 1",
+    ]
+    many = te.rankeval.check_properties(["recall", "f1", "f1_pa", "precision", "accuracy"], longest=4, cases=0)
+    failing = sum(row["status"] == "fails" for row in many.rows)
+    assert failing > 8
+    assert f"{failing - 8} more counterexamples, each the smallest there is, are in `rows`" in repr(many)

@@ -395,3 +395,13 @@ def test_rows_that_are_not_in_the_order_of_time_are_refused(order, times):
             list(scorings(read_table(frame), by=by))
     assert len(list(scorings(read_table(frame), one_series=True))) == 1
     assert len(list(scorings(read_table(frame.sort_values("time")), by="s"))) == 1
+
+
+def test_a_pattern_leaves_out_the_series_itself_and_says_so():
+    table = {"label": [0, 1, 0], "lof": [1.0, 2.0, 1.0], "pca": [2.0, 1.0, 1.0], "value": [5.0, 6.0, 7.0]}
+    with pytest.warns(UserWarning, match="'\\*' leaves out value, by its name the series itself: name it to have it"):
+        assert te.Scores(table, score="*").detectors == ["lof", "pca"]
+    assert te.Scores(table, score=["*a", "value"]).detectors == ["pca", "value"]
+    with pytest.warns(UserWarning, match="leaves out value"):
+        assert te.Scores(table, score=["value", "*"]).detectors == ["value", "lof", "pca"]
+    assert te.Scores(table, score="val*").detectors == ["value"]

@@ -279,6 +279,9 @@ def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]
     return {"status": status, "cases": tried, "example": None, "message": message}
 
 
+SHOWN = 8  # counterexamples under a table
+
+
 class PropertyTable(Result):
     """Metrics by properties: a row per pair with `status`, the number of `cases`, and the `example` where it fails.
 
@@ -304,9 +307,13 @@ class PropertyTable(Result):
         return [["metric", *names], *body.values()]
 
     def _notes(self) -> list[str]:
-        """For each metric that raised: what, on which input, and what its marks mean then."""
+        """Name the smallest counterexamples, and for each metric that raised: what, on which input, what marks mean."""
+        broken = [row for row in self.rows if row["status"] == "fails"]
+        found = [f"{row['metric']}, {row['property']}: no, {row['example']}" for row in broken[:SHOWN]]
+        if len(broken) > SHOWN:
+            found.append(f"{len(broken) - SHOWN} more counterexamples, each the smallest there is, are in `rows`")
         failed = {row["metric"]: row["message"] for row in reversed(self.rows) if row["status"] == "failed"}
-        return [
+        return found + [
             f"{name} failed: {failed[name]}. Where it says failed, no case that has a value is a counterexample; "
             "`rows` has the number of these cases and the message"
             for name in dict.fromkeys(row["metric"] for row in self.rows)

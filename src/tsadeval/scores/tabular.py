@@ -184,6 +184,12 @@ def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[s
         numeric = _numeric(table, pattern, taken)
         if not numeric:
             raise InvalidInputError(f"{table.source}: no column of numbers matches {printable(pattern)!r}")
+        signal = [name for name in numeric if name.lower() in VALUES]
+        if signal and len(signal) < len(numeric):
+            warn(
+                f"{printable(pattern)!r} leaves out {named(signal)}, by its name the series itself: name it to have it"
+            )
+            numeric = [name for name in numeric if name not in signal]
         found |= {name: name for name in numeric if name not in found}
     if not found:
         raise InvalidInputError(f"{table.source}: name at least one column of scores")
