@@ -65,6 +65,14 @@ def test_tables(folder):
     assert sorted(path.name for path in (folder / "store/scores/b.csv").iterdir())[1] == "random.npz"
 
 
+def test_fitted_on_the_test_part(folder):
+    arguments = ["a.csv(split=0.5)", "--detectors", "moving_variance", "--metrics", "auc_roc", "--store", "own"]
+    done = run(*arguments, "--fit", "test", cwd=folder)
+    assert done.returncode == 0
+    assert "fitted on the test part" in done.stdout
+    assert run(*arguments, "--fit", "both", cwd=folder).returncode == 2
+
+
 def test_formats(folder):
     _, text, errors = run(*ALL, "--metrics", "cce,f1,mine:Distance", "--format", "json", cwd=folder)
     assert "mine:Distance failed on Random" in errors

@@ -1,5 +1,6 @@
 """`tsadeval watch`, day after day: what it says, exit codes beside a plain computation, and its state when killed."""
 
+import gzip
 import json
 import signal
 import subprocess
@@ -131,6 +132,15 @@ def test_rows_that_are_not_whole_wait(tmp_path, scores):
     second = te.StreamingEvaluator.from_state(state_of(tmp_path)["stream"])
     assert (first.compute()["points"], second.compute()["points"]) == (14 * DAY, 14 * DAY + 1)
     assert state_of(tmp_path)["stream"]["recent"][-1] == 3.14159
+    # What is compressed was written at once, and ends otherwise.
+    (tmp_path / "scores.csv").unlink()
+    (tmp_path / "state.json").unlink()
+    (tmp_path / "scores.csv.gz").write_bytes(gzip.compress((text + row).encode()))
+    packed = [name.replace("scores.csv", "scores.csv.gz") for name in WATCH]
+    assert run(*packed, "--incidents", "incidents.csv", cwd=tmp_path).returncode == 0
+    state = json.loads((tmp_path / "state.json").read_text())
+    (stream,) = (one["stream"] for one in state["series"].values())
+    assert stream["recent"][-1] == 3.14159
 
 
 def test_several_servers_maintenance_and_missing_scores(tmp_path, scores):

@@ -20,7 +20,6 @@ from tsadeval.scores.scores import Scores
 from tsadeval.scores.scoring import ignored_points
 from tsadeval.streams.evaluator import StreamingEvaluator
 from tsadeval.tables.files import write_whole
-from tsadeval.tables.reading import suffix_of
 from tsadeval.thresholds.rules import parse_rule
 
 CHANGED = 3  # exit code: the scores have drifted, or the budget is broken
@@ -121,8 +120,9 @@ def _add_new(stream: StreamingEvaluator, one: Scored) -> None:
 
 
 def _is_unfinished(path: str) -> bool:
-    """Return True if the last line of a file of text has no end, so that more of it may come."""
-    return suffix_of(path) in (".csv", ".tsv", ".jsonl") and not Path(path).read_bytes().endswith(b"\n")
+    """Return True if the last line of a local file of text has no end, so that more of it may come."""
+    file = Path(path)
+    return file.suffix.lower() in (".csv", ".tsv", ".jsonl") and file.is_file() and file.read_bytes()[-1:] != b"\n"
 
 
 def _compare(stream: StreamingEvaluator, incidents: Any, before: Row | None, rate: float) -> tuple[list[str], Row]:

@@ -136,7 +136,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         from the bold one, itself included, by Wilcoxon-Holm tests over the series at level `alpha`.
         """
         check_parameters("to_latex", CHECKS, {"alpha": alpha})
-        found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
+        style = Style(self.percent, digits, alpha=alpha)  # with intervals numbers are as short as in other tables
+        found = stacked([self], style if self._ends else style._replace(places=PRINTED))
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
     def latex_column(self, metric: str, style: "Style") -> tuple[list[str], Ranking]:

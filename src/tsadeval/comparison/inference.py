@@ -18,7 +18,7 @@ from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import check_known, did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.results import NONE, Grid, ResultTable, Row, cell_text, grid_of
+from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
 from tsadeval.core.selection import ByMetric
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
@@ -213,14 +213,14 @@ def robustness_table(
     first = np.array([one.for_all(one.first.tolist(), math.inf) for one in rankings])
     agreement = statistics.agreement(means)
     rows: list[Row] = []
-    grid: Grid = [["metric", "winner", "agreement", *map(str, range(1, len(found) + 1))]]
+    grid: Grid = [["", "metric", "rule", "winner", "agreement", *map(str, range(1, len(found) + 1))]]
     for i, name in enumerate(found):
         some = np.flatnonzero(np.isfinite(first[i]) & (first[i] == np.nanmin(first[i]))).tolist()
         ranks = {detectors[j]: float(means[i, j]) for j in np.argsort(means[i], kind="stable").tolist()}
         winner, mean = " = ".join(detectors[j] for j in some), finite_mean(np.delete(agreement[i], i))
         metric, _, rule = name.partition(" at ")
         rows.append({"metric": metric, "rule": rule, "winner": winner, "agreement": mean, "ranks": ranks})
-        grid.append([f"{i + 1} {name}", winner or NONE, mean, *(cell_text(x, 2) for x in agreement[i].tolist())])
+        grid.append([i + 1, metric, rule, winner or NONE, mean, *agreement[i].tolist()])
     worst = np.where(np.isnan(agreement), math.inf, agreement)
     i, j = divmod(int(np.argmin(worst)), len(found))
     names = list(found)

@@ -194,7 +194,8 @@ class IsolationForest(WindowedDetector):
     """Isolation forest: how few random cuts it takes to set a window apart.
 
     Liu, Ting, Zhou: Isolation Forest, ICDM 2008. scikit-learn's implementation with the paper's 100 trees, each
-    grown on 256 windows. `max_features=1, standardize=True, centre=True` is how the benchmark TSB-AD runs it.
+    grown on 256 windows. `max_features=1, centre=True` is how the benchmark TSB-AD runs it; that it scales every value
+    of a window by itself as well changes no cut.
     """
 
     trees: int = option(100, Number(1, integer=True), "number of trees")
@@ -202,7 +203,6 @@ class IsolationForest(WindowedDetector):
     max_features: int | None = option(
         None, Number(1, integer=True, none=True), "values of a window that a tree looks at; None: all"
     )
-    standardize: bool = option(False, Flag(), "every value of a window by its mean and deviation over the windows")
     centre: bool = option(False, Flag(), "a window's score belongs to its centre; else to all its points")
 
     def learn(self, rows: Floats) -> Any:
@@ -213,16 +213,11 @@ class IsolationForest(WindowedDetector):
             max_features=min(self.max_features or rows.shape[1], rows.shape[1]),
             random_state=self.random_state,
         )
-        self._places = Scaler.standard(rows) if self.standardize else None
-        return forest.fit(self._standard(rows))
+        return forest.fit(rows)
 
     def judge(self, rows: Floats) -> Floats:
         """Score each window; as scores of single points where they belong to the centres."""
-        found = super().judge(self._standard(rows))
-        return found[:, None] if self.centre else found
-
-    def _standard(self, rows: Floats) -> Floats:
-        return rows if self._places is None else self._places(rows)
+        return super().judge(rows)[:, None] if self.centre else super().judge(rows)
 
     def _score(self, series: Floats) -> Floats:
         found, window = super()._score(series), self.span(series.shape[1])

@@ -70,7 +70,7 @@ def judge(result: str, row: str, column: str, paper: str, ours: float | str | No
     ('explained', 'erratum 13: ends of events, read one point too far')
     """
     if result == "latency":
-        return "not reproducible", "their implementations on their computer; docs/errata.md has both on one"
+        return "not reproducible", "their implementations on their computer; docs/benchmarks.md has both on one"
     if isinstance(ours, float):
         equal = abs(ours - float(paper)) <= UNIT[result] * (0.5 + SLACK.get(result, 0.0)) * (1 + 1e-6)
     else:

@@ -4,7 +4,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,13 @@ RANKED = [text for name, text in METRICS.items() if name != "PATE"]  # PATE is t
 ON_REAL = {name: METRICS[name] for name in ("CCE", "AUC-ROC", "F1", "eTaPR", "Aff-F1", "VUS-ROC")}
 ON_REAL["CCE"] = "cce(uncertainty='pointwise')"
 AS_PUBLISHED: dict[str, Any] = {"ties": "published", "undefined": "published"}
-OF_SETS = ("length", "events", "longest", "shortest")
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
 LEAST = 5e-4  # of a change that three digits show
 
 # Detectors with the authors' options, fitted on the series that they score.
 DETECTORS = {
     "LOF": "lof(window=1, neighbors=30, novelty=False, max_windows=None)",
-    "IForest": "iforest(window=100, max_windows=None, max_features=1, standardize=True, centre=True)",
+    "IForest": "iforest(window=100, max_windows=None, max_features=1, centre=True)",
 }
 DRAWN = {**{name: name for name in DETECTORS}, "Random": "Random 42"}
 # The paper's two series: data set, title, points shown beside the anomaly, seeds of Random (Power's is not known).
@@ -59,19 +59,9 @@ SERIES: dict[str, tuple[str, str, int, Sequence[int]]] = {
 Cells = dict[tuple[str, str], Any]
 
 
-class Uniform:
-    """Uniform scores from a seed of NumPy's old generator: the authors' detector Random."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def fit(self, X: Any) -> "Uniform":
-        """Learn nothing."""
-        return self
-
-    def score(self, X: Any) -> Floats:
-        """Return as many scores as there are points."""
-        return np.asarray(np.random.RandomState(self.seed).random_sample(len(X)))
+def uniform(seed: int, X: Floats) -> Floats:
+    """Return uniform scores from a seed of NumPy's old generator: the authors' detector Random."""
+    return np.asarray(np.random.RandomState(seed).random_sample(len(X)))
 
 
 class Reproduction(Result):
@@ -119,12 +109,9 @@ def _shown(row: Row, column: str) -> Any:
 
 
 def _latex(row: Row | None) -> str:
-    if row is None:
-        return ""
-    paper = latex_text(row["paper"])
-    if row["ours"] is None or row["status"] == "equal":
-        return paper if row["ours"] is not None else f"({paper})"
-    return f"{latex_text(_shown(row, 'ours'))} ({paper})"
+    if row is None or row["status"] == "equal":
+        return "" if row is None else latex_text(row["paper"])
+    return f"{latex_text(_shown(row, 'ours'))} ({latex_text(row['paper'])})".lstrip()
 
 
 def reproduce(
@@ -280,20 +267,21 @@ class _Work:
     def datasets(self) -> Cells:
         """Lengths and events of the label sets."""
         found: Cells = {}
+        columns = dict.fromkeys(column for _, column in printed("datasets"))
         for name, case in CASES.items():
             if not case.present(self.data):
                 self.missing.append(f"datasets: the labels of {name}: `tsadeval datasets info {case.dataset}`")
                 continue
             events = case.events(self.data)
             numbers = (events.n, len(events.lengths), events.lengths.max(), events.lengths.min())
-            found |= {(name, column): float(n) for column, n in zip(OF_SETS, numbers, strict=True)}
+            found |= {(name, column): float(n) for column, n in zip(columns, numbers, strict=True)}
         return found
 
     def _real(self, name: str) -> Cells:
         """Values of the detectors as the authors ran them, times 100; of Random with one seed or several."""
         path, title, _, seeds = SERIES[name]
         dataset = _scaled(load(path, data=self.data, end="exclusive"), name)
-        detectors = {**DETECTORS, **{f"Random {seed}": Uniform(seed) for seed in seeds}}
+        detectors = {**DETECTORS, **{f"Random {seed}": partial(uniform, seed) for seed in seeds}}
         found = detect(
             [dataset],
             detectors,
@@ -305,12 +293,10 @@ class _Work:
         )
         self.detections[title] = dataset, found
         self.missing += [f"{name}: {line}" for line in found.failures()]
-        names = dict(zip(found.detectors, detectors, strict=True))
-        columns = dict(zip(found.metrics, ON_REAL, strict=True))
         ours: dict[tuple[str, str], list[float]] = {}
-        for row in (row for row in found.rows if row["status"] == "ok"):
-            key = names[row["detector"]].partition(" ")[0], columns[row["metric"]]
-            ours.setdefault(key, []).append(100 * row["value"])
+        for (detector, column), row in zip(product(detectors, ON_REAL), found.rows, strict=True):
+            if row["status"] == "ok":
+                ours.setdefault((detector.partition(" ")[0], column), []).append(100 * row["value"])
         return {key: values if len(values) > 1 else values[0] for key, values in ours.items()}
 
     def average(self) -> Cells:
