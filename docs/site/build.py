@@ -107,6 +107,14 @@ def sphinx(source: Path, target: Path, strict: bool) -> None:
     shutil.copytree(downloads(source), target, dirs_exist_ok=True)
 
 
+def accessible(site: Path) -> None:
+    """Mend what the theme lacks: levels of the captions in the sidebar, blocks of code that keys can scroll."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = text.replace('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"')
+        page.write_text(text.replace("<pre>", '<pre tabindex="0">'), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("sources", type=Path)
@@ -118,6 +126,7 @@ def main() -> None:
         timed("code of pages", notebooks.show_all, given.sources)
     polish(given.sources)
     timed("Sphinx", sphinx, given.sources, given.site, not given.fast)
+    accessible(given.site)
     if not given.fast:
         timed("links", links.check, given.site)
     print(f"open {given.site}/index.html")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import warnings
 
 import numpy as np
@@ -237,3 +238,29 @@ def test_the_notes_name_the_rule_and_scores_that_end_early():
     for text in (repr(found), found.to_latex()):
         assert "alarms: fixed(0.5)" in text
         assert "points without a score were left out in 1 scoring" in text
+
+
+def test_progress_is_told_of_what_takes_longer_than_two_seconds(monkeypatch):
+    y, rng = np.arange(200) > 190, np.random.default_rng(0)
+    runs = [(f"s{i}", name, y, rng.random(200)) for i in range(5) for name in "ab"]
+    told = []
+    te.compare(runs, metrics="f1", progress=lambda *at: told.append(at))
+    assert told == []
+    monkeypatch.setattr(sys.modules["tsadeval.comparison.compare"], "QUICK", -1.0)
+    quiet = te.compare(runs, metrics="f1")
+    found = te.compare(runs, metrics="f1", progress=lambda *at: told.append(at))
+    assert told == [(i, 10) for i in range(1, 11)]
+    assert [row["value"] for row in found.rows] == [row["value"] for row in quiet.rows]
+
+
+def test_it_asks_whether_file_or_folder_is_the_detector(tmp_path):
+    y, rng = np.arange(100) > 90, np.random.default_rng(0)
+    for detector in ("lof", "pca"):
+        (tmp_path / detector).mkdir()
+        for name in ("a", "b"):
+            pd.DataFrame({"label": y.astype(int), "score": rng.random(100)}).to_csv(tmp_path / detector / f"{name}.csv")
+    with pytest.warns(UserWarning, match=r"so this is one detector; where one of the two .* detector='folder'"):
+        asked = te.compare(tmp_path, metrics="f1", by=["file", "folder"])
+    assert len(asked.series) == 4
+    found = te.compare(tmp_path, metrics="f1", by=["file", "folder"], detector="folder")
+    assert (found.series, found.detectors) == (["a", "b"], ["lof", "pca"])

@@ -288,7 +288,7 @@ def test_a_diagram_speaks_of_bars_only_where_there_are_some():
     assert "all neighbours differ (Wilcoxon-Holm, 0.05)" in texts
     assert not any("bars" in text for text in texts)
     alike = {name: rng.random(20) for name in "abc"}
-    assert "bars: not told apart (Wilcoxon-Holm, 0.05)" in [
+    assert "bars: not significantly different (Wilcoxon-Holm, 0.05)" in [
         text.get_text() for text in critical_difference(alike).texts
     ]
 

@@ -55,6 +55,16 @@ def test_time_left(capsys, monkeypatch):
     assert capsys.readouterr().err == "run: 20 of 100 values, about 160 s left\n"
 
 
+def test_the_first_tenth_says_nothing_of_the_time_left(capsys, monkeypatch):
+    clock = iter([0.0, 50.0, 70.0])
+    monkeypatch.setattr("tsadeval.engine.progress.time.monotonic", lambda: next(clock))
+    with Bar("run") as bar:
+        bar(0, 1000)
+        bar(99, 1000)  # the slow ones first, perhaps
+        bar(700, 1000)
+    assert capsys.readouterr().err == "run: 99 of 1000 values\nrun: 700 of 1000 values, about 30 s left\n"
+
+
 @pytest.mark.parametrize("make", [Told, functools.partial(Told, ncols=50)], ids=["class", "partial"])
 def test_bars_of_tqdm(files, tmp_path, make):
     MADE.clear()

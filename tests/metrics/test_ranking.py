@@ -146,7 +146,7 @@ def test_values_do_not_depend_on_the_sort(kind, pays, monkeypatch):
 def test_one_sweep_for_all_metrics_of_one_call_whichever_comes_first(monkeypatch):
     placed, calls = kernel.placed, []
     monkeypatch.setattr(kernel, "placed", lambda *given: calls.append(1) or placed(*given))
-    y, s = np.arange(1000) % 7 == 0, np.random.default_rng(0).normal(size=1000)
+    y, s = np.arange(1000) % 9 == 0, np.random.default_rng(0).normal(size=1000)
     names = ["auc_pr_pa", "best_f1", "auc_roc", "auc_pr", "auc_roc_pa"]
     for order in (names, names[::-1]):
         calls.clear()

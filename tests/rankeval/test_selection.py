@@ -198,6 +198,14 @@ def test_published_scores():
     rows = rows_of(found)
     exact = {"pair_events": 0.5794, "pair_early": 0.6751, "pair_rare": 0.8259}
     assert {name: round(rows["ears"][name], 4) for name in exact} == exact
+    frame = found.to_frame()
+    worth = frame[frame["kind"] == "criterion"].groupby(["metric", "series"])["value"].mean()  # over detectors
+    halves = [one.series[half::2] for one in found.plan.sets for half in (0, 1)]
+    means = {
+        name: round(np.mean([worth[name][list(half)].mean() for half in halves]), 4)
+        for name in ("events", "early", "rare")
+    }
+    assert means == {"events": 0.2874, "early": 0.1995, "rare": 0.1275}
     near = {"ears": (0.7200, 0.8004), "auc_pr": (0.7301, 0.7636), "f1_pa": (0.2375, -0.0364)}
     for name, (pair, top) in near.items():
         assert (rows[name]["pair"], rows[name]["top"]) == pytest.approx((pair, top), abs=0.02)

@@ -70,7 +70,9 @@ def compare(
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
     parted: Any = (lambda series: series.partition("/")[0]) if groups in columns[:1] else groups
     with on_cluster(work.dask), say_warnings() as said:
-        found = compare_scores(scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs)
+        found = compare_scores(
+            scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs, progress=True
+        )
         say(scores.notes)
         parts: list[Result] = []
         if statistics and len(found.detectors) > 1 and format not in WHOLE:

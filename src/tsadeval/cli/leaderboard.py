@@ -1,11 +1,12 @@
-"""`tsadeval leaderboard`: build a site from score files, and check a submission."""
+"""`tsadeval leaderboard`: build a site from score files, import tables of scores, and check a submission."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tsadeval.cli.options import Jobs, say
+from tsadeval.cli.options import Jobs, say, say_warnings, with_options
+from tsadeval.scores.scores import Scores
 
 app = typer.Typer(
     help="A static site that ranks detectors by their score files.", no_args_is_help=True, rich_markup_mode=None
@@ -28,6 +29,26 @@ def build(
     typer.echo(output / "index.html")
     say(f"left out: {text}" for text in board.problems)
     if board.problems:
+        raise typer.Exit(1)
+
+
+@app.command("import")
+@with_options
+def import_(
+    scores: Scores,
+    *,
+    board: Annotated[Path, typer.Option("--board", help="The board: a folder, made where it is not there.")],
+    author: Annotated[str, typer.Option(help="Of the submissions.")] = "unknown",
+    training: Annotated[str, typer.Option(help="What the detectors were trained on.")] = "unknown",
+) -> None:
+    """Write labels and submissions from tables of scores; exit code 1 where some could not be used."""
+    from tsadeval.leaderboard.submissions import import_scores
+
+    with say_warnings():
+        lines = import_scores(scores, board, author=author, training=training)
+    say([*scores.notes, *scores.left_out_lines()])
+    typer.echo("\n".join(lines))
+    if scores.lost:
         raise typer.Exit(1)
 
 

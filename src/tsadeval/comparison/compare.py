@@ -2,10 +2,11 @@
 
 import math
 import sys
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from tsadeval.core.names import check_known
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.detectors import DETECTORS
-from tsadeval.errors import InvalidInputError
+from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.evaluation.baseline import perfect_values
 from tsadeval.evaluation.many import Rules, rows_of
 from tsadeval.evaluation.single import rows_of_scoring
@@ -30,6 +32,8 @@ from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
 
 # Baselines: shuffles of each scoring, and detectors of a line of code.
+T = TypeVar("T")
+QUICK = 2.0  # seconds without a word
 DRAWS, ONE_LINERS = 5, ("squared_difference", "moving_variance")
 
 
@@ -43,6 +47,7 @@ def compare(
     baseline: bool = False,
     X: Any = None,
     n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
     **reading: Unpack[Reading],
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
@@ -71,6 +76,8 @@ def compare(
     n_jobs : int, optional
         Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores. Under
         `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster evaluate them.
+    progress : bool, function (done, total) or class
+        As for `te.rankeval.run`, of scorings, where it takes more than two seconds.
 
     Returns
     -------
@@ -105,7 +112,8 @@ def compare(
     facts: dict[str, SeriesFacts] = {}
     odd: dict[tuple[str, str], OddAlarms | None] = {}
     fixed: list[Row] = []
-    for one, own in rows_of(found, chosen, rules, n_jobs, skill=True, draws=DRAWS * baseline):
+    judged = rows_of(found, chosen, rules, n_jobs, skill=True, draws=DRAWS * baseline)
+    for one, own in _told(judged, found, progress) if progress else judged:
         place = {"series": one.series, "detector": one.detector}
         if isinstance(one, LeftOut):
             said = {} if one.reason == NO_SCORE else {"message": one.reason}
@@ -117,6 +125,10 @@ def compare(
         odd[one.series, one.detector] = odd_alarms(own, one.scoring.n)
         rows += [{**place, **row, "dropped": one.missing} for row in own]
     _check_complete(found, rows)
+    options = found.options
+    if {"file", "folder"} <= {*options.by} and options.named_by is None and len({row["detector"] for row in rows}) == 1:
+        how = hint("detector='folder' (or 'file')", "--detector folder (or file)")
+        warn(f"files and folders name series, so this is one detector; where one of the two is the detector, say {how}")
     found.warn()
     warn_of_alarms({f"{series} ({name})" if series else name: what for (series, name), what in odd.items()})
     warn_of_undefined(rows)
@@ -125,6 +137,18 @@ def compare(
     made = Made(tuple(chosen), rule, rules)
     beside = Comparison([*random_rows(rows), *fixed], made=made) if baseline else None
     return Comparison(rows, source=found, made=made, facts=facts, odd=odd, baseline=beside)
+
+
+def _told(judged: Iterable[T], scores: Scores, progress: bool | Progress) -> Iterator[T]:
+    """Tell the progress from two seconds on; how many scorings there are is counted only then."""
+    begun, total = time.monotonic(), 0
+    with progress_of(progress, "tsadeval compare") as tell:
+        for done, one in enumerate(judged, 1):
+            yield one
+            if not total and scores.repeatable and time.monotonic() - begun > QUICK:
+                total = len(scores) + len(scores.lost)
+            if total:
+                tell(min(done, total), total, "")
 
 
 def _rules(thresholds: Mapping[str, Any], scores: Scores) -> dict[str, Rule]:

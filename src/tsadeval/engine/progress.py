@@ -14,6 +14,8 @@ from tsadeval.errors import InvalidParameterError
 Progress: TypeAlias = Callable[..., Any]
 # Off a terminal a line is printed as often, in seconds: a log of hours stays readable, and a short run prints none.
 LINE_SECONDS = 10.0
+# The time left is named from this share of what there was to do on: the first values may be the slow ones.
+KNOWN = 0.1
 
 
 class Bar:
@@ -31,12 +33,12 @@ class Bar:
             rich.BarColumn(),
             rich.MofNCompleteColumn(),
             rich.TextColumn("{task.fields[rate]}"),
-            rich.TimeRemainingColumn(),
+            rich.TextColumn("{task.fields[left]}"),
             rich.TextColumn("{task.fields[name]}", markup=False),
             console=require("rich.console", extra="all").Console(stderr=True),
             disable=not self._terminal,
         )
-        self._task = self._progress.add_task("", total=None, rate="", name="")
+        self._task = self._progress.add_task("", total=None, visible=False, rate="", left="", name="")
         self._done = self._before = 0
         self._total: int | None = None
         self._started = self._spoke = 0.0
@@ -56,13 +58,20 @@ class Bar:
         self._done, self._total = done, total
         seconds = now - self._started
         rate = (done - self._before) / seconds if seconds > 0.5 else 0.0
+        known = rate and done - self._before >= KNOWN * (total - self._before)
+        left = f"about {(total - done) / rate:,.0f} s left" if known else ""
         if self._terminal:
             shown = f"{rate:,.0f}/s" if rate else ""
-            self._progress.update(self._task, completed=done, total=total, rate=shown, name=name[:60])
+            self._progress.update(
+                self._task, completed=done, total=total, visible=True, rate=shown, left=left, name=name[:60]
+            )
         elif now - self._spoke >= LINE_SECONDS:
             self._spoke = now
-            left = f", about {(total - done) / rate:,.0f} s left" if rate else ""
-            print(f"{self._title}: {done} of {total} values{left}{name and f'; {name}'}", file=sys.stderr, flush=True)
+            print(
+                f"{self._title}: {done} of {total} values{left and f', {left}'}{name and f'; {name}'}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     @property
     def words(self) -> str:

@@ -12,18 +12,20 @@ scores only, and everything else is computed from these.
 """
 
 import hashlib
+import io
+import json
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.inference import SeriesFacts
-from tsadeval.core.arrays import as_scores
+from tsadeval.core.arrays import as_scores, numbers_with_gaps
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, label_runs
 from tsadeval.core.metric import Metric
@@ -31,8 +33,9 @@ from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
+from tsadeval.scores.scores import Scores
 from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import table_files
+from tsadeval.tables.files import table_files, write_whole
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, refuse_special, size_limit
 from tsadeval.thresholds.rules import parse_rule
@@ -280,6 +283,43 @@ def check_submission(folder: str | Path, board: str | Path | None = None) -> lis
             f"note: no scores for {len(absent)} of {len(known)} series ({_some(absent)}): these count as worst"
         )
     return lines
+
+
+def import_scores(scores: Scores, folder: str | Path, *, author: str, training: str) -> list[str]:
+    """Write the labels and a submission of each detector into a board; return what was written, a line each.
+
+    What the board has already stays: a submission of the same name is refused, and so are other labels of a series.
+    """
+    folder = Path(folder)
+    series, names = list(scores.by_series()), scores.detectors
+    keys = {name: re.sub(r"[^\w.-]+", "_", name).strip("._") or "_" for name in names}
+    for i, (name, key) in enumerate(keys.items()):
+        if (folder / "submissions" / key).exists() or key in list(keys.values())[:i]:
+            raise InvalidInputError(f"{printable(folder / 'submissions' / key)}: is there already (detector {name!r})")
+    files: dict[Path, dict[str, Any]] = {}
+    for one in series:
+        place = PurePosixPath(f"{one.name or 'series'}.npz")
+        if place.is_absolute() or ".." in place.parts or not str(place).isprintable():
+            raise InvalidInputError(f"series {one.name!r} is no path below the board: rename it, e.g. with --by")
+        path, columns = folder / "labels" / place, {"label": np.asarray(one.y_true, np.uint8)}
+        if path.exists() and not np.array_equal(read_labels(path)[0], columns["label"]):
+            raise InvalidInputError(f"{printable(path)}: the board has other labels of this series")
+        valued = one.values is not None and np.ndim(one.values) == 1
+        files |= {} if path.exists() else {path: columns | ({"value": np.asarray(one.values)} if valued else {})}
+        for name, found in one.detectors.items():
+            given = numbers_with_gaps(found.given.y_score, "y_score", "a one-dimensional sequence of numbers")
+            files[folder / "submissions" / keys[name] / "scores" / place] = {"score": given}
+    for path, arrays in files.items():
+        content = io.BytesIO()
+        np.savez_compressed(content, **arrays)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content.getvalue())
+    for name, key in keys.items():
+        about = {"name": name, "author": author, "training": training}
+        text = "".join(f"{field} = {json.dumps(value)}\n" for field, value in about.items())
+        write_whole(folder / "submissions" / key / "about.toml", text.encode())
+    counts = {name: sum(name in one.detectors for one in series) for name in names}
+    return [f"submissions/{keys[name]}: {count} of {len(series)} series" for name, count in counts.items()]
 
 
 def _some(names: list[str]) -> str:

@@ -78,11 +78,13 @@ AroundRank = tuple[tuple[int, int], tuple[int, int]]
 
 def _around_rank(scores: Any, anomalous: Floats, rank: int) -> AroundRank:
     """Count the points of each class above the score that is this far from the top of all, and those that have it."""
-    # The rank in a sample tells what surely lies above: only the points there are looked at again.
-    sample = scores[:: len(scores) // 1024 + 1]
-    place = min(len(sample), int(rank / len(scores) * len(sample) * 1.1) + 30)
-    top = scores[scores >= np.partition(sample, len(sample) - place)[len(sample) - place]]
-    top = top if len(top) >= rank else scores
+    top = scores
+    if 8 * rank < len(scores):
+        # The rank in a sample tells what surely lies above: only the points there are looked at again.
+        sample = scores[:: len(scores) // 1024 + 1]
+        place = min(len(sample), int(rank / len(scores) * len(sample) * 1.1) + 30)
+        highest = scores[scores >= np.partition(sample, len(sample) - place)[len(sample) - place]]
+        top = highest if len(highest) >= rank else scores
     cut = np.partition(top, len(top) - rank)[len(top) - rank]
     above, tied = (int(np.count_nonzero(part)) for part in (anomalous > cut, anomalous == cut))
     return (above, int(np.count_nonzero(top > cut)) - above), (tied, int(np.count_nonzero(top == cut)) - tied)
@@ -145,10 +147,11 @@ def anomalous_scores(data: Scoring) -> Floats:
 @shared
 def curve(data: Scoring) -> Sweep:
     """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
-    return _sweep_at(data, _scores_of(data, 1))
+    return sweep_at(data, _scores_of(data, 1))
 
 
-def _sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
+def sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
+    """Return the sweep over some thresholds, which are sorted in place; `found` counts them."""
     runs, ascending = data.truth, sort(thresholds)
     # Where a sort is cheap, it is the better way to scores that lie too unevenly for a table.
     counts = kernel.placed(ascending, data.raw, runs.starts, runs.counts, runs.first, not digits_pay())
@@ -159,7 +162,7 @@ def _sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
 
 def false_from(data: Scoring, thresholds: Floats) -> Index:
     """Count the normal points that score at least each threshold."""
-    sweep = _sweep_at(data, thresholds.copy())
+    sweep = sweep_at(data, thresholds.copy())
     return sweep.false[sweep.places(thresholds)]
 
 
