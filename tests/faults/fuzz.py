@@ -211,6 +211,8 @@ def forms(rng, folder):
         there = np.ones(n, bool) if way == "elsewhere" else np.logical_or.reduce(list(has.values()))
         skip = numbers.random(n) < rng.choice([0, 0.2])
         truth[series], judged[series] = (y, when), skip
+        if way == "incidents":
+            y = _shown(y, np.flatnonzero(there))
         for detector, s in found.items():
             rows.append((series, detector, y, np.where(has[detector], s, np.nan), when, has[detector]))
             mine = np.where(has[detector], s, np.nan)[there]
@@ -270,6 +272,18 @@ def _spans(masks):
         for start, stop in edges.reshape(-1, 2).tolist():
             found.append((series, when[start], when[stop - 1] + pd.Timedelta("30s")))
     return pd.DataFrame(found, columns=["series", "start", "end"])
+
+
+def _shown(y, rows):
+    """Labels where an incident without a row is put on the next one, if that comes within a median step after it."""
+    shown, steps = y.copy(), np.sort(np.diff(rows))
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], y, [0]])))
+    for start, stop in edges.reshape(-1, 2).tolist():
+        after = rows[rows >= stop]
+        inside = ((rows >= start) & (rows < stop)).any()
+        if not inside and rows[0] < start and after.size and after[0] - (stop - 0.5) <= steps[len(steps) // 2]:
+            shown[after[0]] = 1
+    return shown
 
 
 def _written(frame, form, folder):
