@@ -35,9 +35,9 @@ def test_formulas_and_pictures_of_a_metric_are_drawn(visit):
     assert "2/3" in seen.text("article")
 
 
-def test_the_first_link_of_the_front_page_is_which_metric(visit):
+def test_the_first_card_of_the_front_page_is_which_metric(visit):
     seen = visit((SITE / "index.html").as_uri(), ready="article h1")
-    first = seen.page.locator("article a[href]:not(.headerlink)").first
+    first = seen.page.locator("article .sd-card a[href]").first
     assert first.get_attribute("href") == "choosing.html"
 
 
