@@ -166,6 +166,8 @@ class _Pool:
             for one in said:
                 if not isinstance(one, str):
                     ledger.record(one)
+                    if rows := ledger.batch():
+                        yield rows
                     continue
                 self._idle.append(worker)
                 del self._busy[worker]
