@@ -301,10 +301,10 @@ class _Work:
         return {key: values if len(values) > 1 else values[0] for key, values in ours.items()}
 
     def average(self) -> Cells:
-        """Never: what it needs is given out on request, and the machines of SMD are not named."""
+        """Never: what it needs is given out on request, and of which machines of SMD it is the average is not said."""
         raise InvalidInputError(
             "needs the features of SWaT and PSM besides those of MSL, SMD and Creditcard (`tsadeval datasets info "
-            "NAME` tells where they are had), and the paper does not say which machines of SMD it took"
+            "NAME` tells where they are had), and the paper does not say which machines of SMD it averaged over"
         )
 
     def draw(self, results: set[str], folder: Path) -> None:

@@ -125,8 +125,8 @@ class SelectionAnalysis:
                 row |= {column: found.value, f"{column}_low": found.low, f"{column}_high": found.high}
             row |= {"value": row["pair"], "kin": ", ".join(kin), "without_kin": float(_mean(pair[others, 0, k]))}
             row |= {f"n{n}": float(found) for n, found in zip(LABELLED, self._by_labels[:, k], strict=True)}
-            row |= {f"pair_{c}": float(pair[i, 0, k]) for i, c in enumerate(self._criteria)}
-            row |= {f"top_{c}": float(top[i, 0, k]) for i, c in enumerate(self._criteria)}
+            for column, values in (("pair", pair), ("top", top)):
+                row |= {f"{column}_{c}": float(values[i, 0, k]) for i, c in enumerate(self._criteria)}
             verdict = ""
             if metric is not None:
                 mine, best = (Estimate.of(_mean(pair[judged][:, :, i])) for i in (k, -1))
