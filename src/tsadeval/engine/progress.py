@@ -21,7 +21,8 @@ KNOWN = 0.1
 class Bar:
     """Progress of values, with their rate, the time left and the name of the last one; on standard error.
 
-    On a terminal it is a bar. Elsewhere, as in a log file or a notebook, it is a line after two seconds, and every five from there.
+    On a terminal it is a bar. Elsewhere, as in a log file or a notebook, it is a line after two seconds, and then
+    one every five.
     """
 
     def __init__(self, title: str) -> None:
