@@ -123,9 +123,8 @@ def scores_of(
         bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be used.")] = False,
-    clip: Annotated[bool, typer.Option("--clip", hidden=True, help="Has no effect: incidents are always cut.")] = False,
 ) -> Scores:
-    """Return the scores in files, by the options of `te.Scores`; `clip` was an option before."""
+    """Return the scores in files, by the options of `te.Scores`."""
     reading = {
         "label": label,
         "score": names_of(score) or "score",

@@ -133,8 +133,7 @@ class _Intervals(NamedTuple):
         beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
         if fitting.outside == "error":
             reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
-            how = hint("pass outside='clip' to cut it", "pass --clip to cut it")
-            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); {how}")
+            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
         start_side, stop_side = _SIDES[self.closed]
         first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
         last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
@@ -142,8 +141,7 @@ class _Intervals(NamedTuple):
         away = empty & ((first == len(stamps)) | (last == 0)) & (fitting.outside == "clip")
         lost = empty & ~away
         if fitting.between == "error":
-            how = hint("between='next' to label the next point, or 'drop'", "--clip to put it on the next point")
-            self.refuse(lost, f"has no time stamp inside; pass {how}")
+            self.refuse(lost, "has no time stamp inside; pass between='next' to label the next point, or 'drop'")
         moved = np.zeros_like(lost)
         if fitting.between in ("next", "near"):
             first = np.minimum(first, len(stamps) - 1)
@@ -177,9 +175,8 @@ class _Intervals(NamedTuple):
         touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
         if touching.any():
             at = int(np.argmax(touching))
-            how = hint("overlap='merge'", "--clip")
             one, other = self.text(int(rows[at + 1])), self.text(int(rows[int(np.argmax(stop[: at + 1]))]))
             raise InvalidInputError(
                 f"{self.table.name}: {one} overlaps {other} or leaves no point between them, so that 0/1 labels would "
-                f"show one event; pass {how} to allow that"
+                "show one event; pass overlap='merge' to allow that"
             )

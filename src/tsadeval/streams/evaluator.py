@@ -31,7 +31,6 @@ from tsadeval.thresholds.rules import fixed, lowest_level, parse_rule
 _METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
 _IN_POINTS = (*_METRICS, "detection_delay", "cce")
 _IN_TIME = (*_METRICS, "detection_delay(unit='min')", "false_alarms(per='day')", "cce")
-_OLD_NAMES = {"delay": "detection_delay", "false_alarms_per_day": "false_alarms(per='day')"}
 
 
 class StreamingEvaluator:
@@ -62,9 +61,9 @@ class StreamingEvaluator:
     Notes
     -----
     There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
-    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps `detection_delay(unit='min')`
-    and `false_alarms(per='day')` are there, in place of `delay` and `false_alarms_per_day` of earlier versions.
-    Without labels there is no CCE, since scores are not kept.
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps there are
+    `false_alarms(per='day')`, and `detection_delay(unit='min')` in place of `detection_delay`. Without labels there is
+    no CCE, since scores are not kept.
 
     Examples
     --------
@@ -239,7 +238,7 @@ class StreamingEvaluator:
         unit = "min" if timed else "points"
         notes = [f"times in {unit}", *notes, *([drift.warning] if drift is not None and drift.warning else [])]
         found = Evaluation(rows, shown=list(rows[0]), notes=notes)
-        found.drift, found.unit, found.renamed = drift, unit, _OLD_NAMES
+        found.drift, found.unit = drift, unit
         return found
 
     def _values(self, data: Prediction) -> dict[str, float]:
