@@ -20,6 +20,17 @@ PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
             "Which metric": ["tsadeval.metrics.recommend"],
         },
     ),
+    "results": (
+        "Results",
+        "What the functions return: tables with `rows`, and what else each can say.",
+        {
+            "All of them": ["tsadeval.core.results.Result"],
+            "Of evaluation": ["tsadeval.evaluation.single.Evaluation", "tsadeval.evaluation.SeriesEvaluation"],
+            "Of comparison": ["tsadeval.comparison.Comparison"],
+            "Of thresholds": ["tsadeval.thresholds.choose.Choice"],
+            "Of RankEval": ["tsadeval.rankeval.suite.SuiteResult"],
+        },
+    ),
     "time": (
         "Time, incidents and alarms",
         "From time stamps and intervals to points, and back.",

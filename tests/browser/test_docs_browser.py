@@ -13,6 +13,7 @@ PAGES = [
     "tutorials/paper",
     "gallery/index",
     "reference/evaluate",
+    "reference/results",
 ]
 
 pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built: make docs")
@@ -35,9 +36,9 @@ def test_formulas_and_pictures_of_a_metric_are_drawn(visit):
     assert "2/3" in seen.text("article")
 
 
-def test_the_first_link_of_the_front_page_is_which_metric(visit):
+def test_the_first_card_of_the_front_page_is_which_metric(visit):
     seen = visit((SITE / "index.html").as_uri(), ready="article h1")
-    first = seen.page.locator("article a[href]:not(.headerlink)").first
+    first = seen.page.locator("article .sd-card a[href]").first
     assert first.get_attribute("href") == "choosing.html"
 
 
@@ -45,3 +46,24 @@ def test_a_tutorial_shows_what_its_cells_gave_and_leads_to_its_notebook(visit):
     seen = visit((SITE / "tutorials" / "paper.html").as_uri(), ready="article h1")
     assert seen.page.locator(".cell-output table").count() >= 5
     assert (SITE / "tutorials" / seen.page.locator("a[download]").first.get_attribute("href")).exists()
+
+
+def test_methods_of_results_are_in_the_reference(visit):
+    seen = visit((SITE / "reference" / "results.html").as_uri(), ready="article h1")
+    names = {one.get_attribute("id") for one in seen.page.locator("dt[id]").all()}
+    wanted = ["ranks", "significance", "average", "to_latex", "disagreement"]
+    assert {f"tsadeval.comparison.Comparison.{name}" for name in wanted} <= names
+    assert "tsadeval.core.results.Result.to_frame" in names
+
+
+@pytest.mark.parametrize("page", ["metrics/affiliation_f1", "metrics/cce"])
+def test_no_formula_is_clipped_on_a_phone(visit, page):
+    seen = visit((SITE / f"{page}.html").as_uri(), 390, ready="article h1")
+    clipped = """[...document.querySelectorAll("article math")].filter((one) => {
+        let within = one.getBoundingClientRect().right <= 390;
+        for (let e = one; e && !within; e = e.parentElement)
+            within = ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+        return !within;
+    }).length"""
+    assert seen.page.locator("article math").count() > 0
+    assert seen.page.evaluate(clipped) == 0

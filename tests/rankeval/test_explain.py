@@ -284,6 +284,19 @@ def test_averages_are_those_of_the_table():
     assert "some failed on" in repr(result)
 
 
+def test_an_own_metric_is_told_which_known_one_it_is_like():
+    def half(y_true, y_score):
+        return 0.5 * te.metrics.auc_roc(y_true, y_score)
+
+    cases = ["10k-2seg-50L", "10k-5seg-20H"]
+    result = te.rankeval.run("quick", ["f1", "auc_roc", "auc_pr", half], cases=cases)
+    words = " ".join(repr(result.explain(half)).split())
+    assert "its values are most like those of auc_roc (1.00), then " in words
+    assert "most like those of" not in repr(result.explain("f1"))
+    alone = te.rankeval.run("quick", half, cases=cases[:1])
+    assert "most like those of" not in repr(alone.explain(half))
+
+
 def test_properties_show_that_equal_scores_are_ordered_by_position():
     def first(y_true, y_score):
         return float(y_true[np.argsort(-y_score, kind="stable")[: y_true.sum()]].mean())

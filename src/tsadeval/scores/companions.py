@@ -1,7 +1,7 @@
-"""Companions of scores: labels, incidents, ignored spans of time and scores to fit on that come from elsewhere.
+"""Companions of scores: labels, scores to fit on, incidents, ignored spans; notes on those that do not fit the data.
 
-So do time stamps and values that are given beside scores. Each is joined with the scorings by their names (of series,
-detectors and files) and by their time stamps.
+They come from elsewhere than the scores, as do time stamps and values that are given beside scores. Each is joined with
+the scorings by their names (of series, detectors and files) and by their time stamps.
 """
 
 import hashlib

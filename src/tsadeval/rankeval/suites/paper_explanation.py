@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.comparison import statistics
+from tsadeval.core.facts import finite_mean
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
 from tsadeval.rankeval.quality import WrongPair, order_pairs
@@ -168,10 +170,28 @@ def _remarks(rows: Sequence[Row], frame: pd.DataFrame, metric: Metric, counts: R
             for words, count in failed
         ),
         (f"the first with {counts['message']}", counts["message"]),
+        *((text, rows) for text in _resembling(metric, rankings)),
         (f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)", scored),
     ]
     again = f'{KINDS}: te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
     return [*(text for text, holds in remarks if holds), hard_hint(name) if metric.library or ":" in name else again]
+
+
+def _resembling(metric: Metric, rankings: Rankings) -> list[str]:
+    """Say which metrics of the library in the run put the models in an order like that of a user's metric."""
+    known = [one for one in rankings.plan.metrics if one.library]
+    if metric.library or not known:
+        return []
+    alike = [
+        statistics.agreement([one.sign * rankings.values(one, task).ravel() for one in (metric, *known)])[0, 1:]
+        for task in rankings.plan.tasks
+    ]
+    means = {str(one): finite_mean(column) for one, column in zip(known, np.array(alike).T, strict=True)}
+    best = sorted((name for name in means if math.isfinite(means[name])), key=lambda name: -means[name])[:2]
+    said = ", then ".join(f"{name} ({means[name]:.2f})" for name in best)
+    return [f"of the metrics of this run its values are most like those of {said}: Spearman, mean over tasks"] * bool(
+        best
+    )
 
 
 def _clipping(rows: pd.DataFrame, rankings: Rankings) -> list[str]:
