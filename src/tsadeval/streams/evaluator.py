@@ -31,6 +31,7 @@ from tsadeval.thresholds.rules import fixed, lowest_level, parse_rule
 _METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
 _IN_POINTS = (*_METRICS, "detection_delay", "cce")
 _IN_TIME = (*_METRICS, "detection_delay(unit='min')", "false_alarms(per='day')", "cce")
+_OPTIONS = ("threshold", "window", "cooldown", "false_warnings")
 
 
 class StreamingEvaluator:
@@ -280,8 +281,7 @@ class StreamingEvaluator:
         with self._lock:
             points, window = {} if self._stream is None else self._unlabelled().state(), self._window()
         recent = [] if window is None else window.scores.tolist()
-        names = ("threshold", "window", "cooldown", "false_warnings")
-        options = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in _OPTIONS}
         reference = None if self._test is None else self._test.reference.tolist()
         return {"version": 1, **options, "reference": reference, "points": points, "recent": recent}
 
@@ -290,8 +290,7 @@ class StreamingEvaluator:
         """Build an evaluator from what `to_state` returned."""
         if state.get("version") != 1:
             raise InvalidInputError(f"this state is of version {state.get('version')}, but version 1 can be read here")
-        names = ("threshold", "window", "cooldown", "false_warnings", "reference")
-        found, recent = cls(**{name: state[name] for name in names}), state["recent"]
+        found, recent = cls(**{name: state[name] for name in (*_OPTIONS, "reference")}), state["recent"]
         points = Unlabelled.of_state(found._rule, state["points"])
         found._stream = points if points.times else None
         if recent and points.times:

@@ -148,11 +148,11 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
 
 
 def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestThreshold:
-    if what_is_missing(metric.needs - {"alarm"}, data) is not None:
-        return BestThreshold(math.nan, math.nan, True)
     try:
-        v = sweep(data, **metric.options)
+        v = math.nan if what_is_missing(metric.needs - {"alarm"}, data) else sweep(data, **metric.options)
     except UndefinedError:
+        v = math.nan
+    if math.isnan(v):
         return BestThreshold(math.nan, math.nan, True)
     if v <= _quiet_below(data):
         # The sweep went down to points that never alarm, and took them for alarms that join others.
