@@ -18,7 +18,7 @@ from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
 from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, hint
-from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
+from tsadeval.incidents.placement import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
 from tsadeval.metrics.counting import STATISTICS, UNITS, overlaps
 from tsadeval.metrics.event_sweep import with_early
@@ -26,7 +26,7 @@ from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
-from tsadeval.thresholds.joint import of_one_detector
+from tsadeval.thresholds.best import of_one_detector
 from tsadeval.thresholds.pages import by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule
 

@@ -10,7 +10,7 @@ from tsadeval.comparison.standings import Data
 from tsadeval.core.events import Index
 from tsadeval.core.results import plain
 from tsadeval.core.times import Times
-from tsadeval.incidents.onsets import EVENT_COLUMNS
+from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.pages import judged

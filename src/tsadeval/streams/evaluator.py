@@ -23,8 +23,8 @@ from tsadeval.evaluation.single import Evaluation
 from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.drift import Drift, DriftTest
+from tsadeval.streams.runs import Unlabelled
 from tsadeval.streams.stream import Stream
-from tsadeval.streams.unlabelled import Unlabelled
 from tsadeval.thresholds.pages import pages_of
 from tsadeval.thresholds.rules import fixed, lowest_level, parse_rule
 

@@ -17,8 +17,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.metrics.counting import SAME
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 from tsadeval.scores.options import Reading
-from tsadeval.thresholds.best import judged_levels, of_predictions
-from tsadeval.thresholds.joint import join, read_scorings
+from tsadeval.thresholds.best import join, judged_levels, of_predictions, read_scorings
 from tsadeval.thresholds.rules import RULES
 
 _MANY = 1000  # thresholds at which a metric without a sweep of its own is computed
