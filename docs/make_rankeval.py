@@ -27,7 +27,7 @@ REASONS = {
     "series (errata 13, 14)",
     "etapr_f1": "the published code fails where nothing is predicted, so that rankings are left out, and the averages are over "
     "incomplete logs (errata 19, 44); the values that are there are equal to ours",
-    "affiliation_f1": "values are equal, and where nothing is predicted theirs is missing; a few pairs change places (errata 44)",
+    "affiliation_f1": "values are equal, and where nothing is predicted theirs is missing; a few pairs change places, why is not known (errata 44)",
     "unbiased_affiliation_f1": "theirs is estimated from three random draws, anew in each run; ours is the expectation (errata 18)",
     "vus_roc": "event ends read one point too far (errata 13), and the noisy rows averaged twice (errata 44)",
     "pate": "not in the published table",
@@ -123,7 +123,7 @@ of false alarms, ordered by q at fixed p and by p at fixed q. Each without noise
 
 Suite `paper`, {cases} label sets, three repeats: published label sets, streams, thresholds and options. Spearman / Kendall / mean
 deviation. The fourth column is as published: it leaves ties to an unstable sort, and models without alarms out where the published code has no value for them; the
-last gives equal values equal ranks. `tsadeval reproduce rank` puts the two tables side by side, cell by cell: 106 of 150 are equal, and the errata explain the others. This page is written by `docs/make_rankeval.py`, which says how."""
+last gives equal values equal ranks. `tsadeval reproduce rank` puts the two tables side by side, cell by cell: 106 of 150 are equal within .0015, and the errata explain the others (of three cells of Aff-F1 where the difference lies, but not why). This page is written by `docs/make_rankeval.py`, which says how."""
 
 TAKEN = """What to take from it:
 

@@ -213,7 +213,7 @@ CANNOT = """What cannot be made again:
 
 - the printed row of a network itself, for the reason above;
 - Random on Power: the state of the generator after all that ran before it is not known;
-- the average over MSL, SWaT, PSM, SMD and Creditcard: the features of SWaT and PSM are given out by their owners, and the paper does not say which machines of SMD it took.
+- the average over MSL, SWaT, PSM, SMD and Creditcard: the features of SWaT and PSM are given out by their owners, and the paper does not say which machines of SMD it averaged over (its table of data sets has 1-1, 2-1 and 3-1).
 
 The paper's text on these tables is not always what they say: errata 42 and 43."""
 

@@ -22,6 +22,7 @@ from errata_tools import CLAIMS, bits, cce_package, claim, collection, holds, mi
 from naive import published as as_published
 from tsadeval import metrics as ours
 from tsadeval.core.events import Events
+from tsadeval.reproduction.printed import printed
 
 ERRATA = Path(__file__).resolve().parents[1] / "docs" / "errata.md"
 
@@ -131,6 +132,7 @@ def noisy_accurate(label: str) -> np.ndarray:
 
 claim(10, "52", "46", needs="compared")(lambda: [len(noisy_accurate(x)) for x in ("eTaPR", "Aff-F1")])
 claim(10, "1e-15", needs="compared", bound=True)(lambda: max(noisy_accurate(x).max() for x in ("eTaPR", "Aff-F1")))
+claim(12, "43.5")(lambda: np.maximum(np.arange(1, 61), 40).mean())
 claim(12, "182")(lambda: len(Events.of(published.labels_of("100k-200seg-50L"))))
 
 
@@ -158,6 +160,14 @@ def _() -> list[float]:
         right, u = random.rand(len(y)) <= q, random.rand(len(y))
         found.append(ours.auc_roc(y, np.where(right, 0.9 + 0.1 * u, 0.05 * u)))
     return [min(found), max(found)]
+
+
+@claim(42, ".038", ".089")
+def _() -> list[float]:
+    """How far four metrics are behind the two affiliations, as printed."""
+    paper = {column: float(value) for (row, column), value in printed("rank").items() if row == "average Sp"}
+    behind = [paper[a] - paper[b] for a in ("Aff-F1", "UAff-F1") for b in ("F1", "F1-PA", "Reduced-F1", "eTaPR")]
+    return [min(behind), max(behind)]
 
 
 @claim(44, "120", "2", needs="published")

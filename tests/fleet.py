@@ -138,3 +138,31 @@ def winner(fleet: Fleet) -> tuple[str, int, int, float]:
         best.append((-top[0], top[1], float(np.median(top[2] or [np.inf])), name))
     found, false, median, name = min(best)
     return name, -found, false, median
+
+
+def write_until(folder: Path, fleet: Fleet, day: int) -> None:
+    """Write now.csv and known.csv into a folder: scores and incidents as they are known at the start of a day."""
+    head, *lines = (folder / "scores.csv").read_text().splitlines()
+    minutes = np.concatenate([fleet.minutes[server] for server in SERVERS])
+    now = [head, *(line for line, minute in zip(lines, minutes, strict=True) if minute < day * 1440)]
+    (folder / "now.csv").write_text("\n".join(now) + "\n")
+    head, *lines = (folder / "incidents.csv").read_text().splitlines()
+    known = [head]
+    for line, (_, start, end, _) in zip(lines, fleet.incidents, strict=True):
+        server, begin, stop, *about = line.split(",")
+        if start < day * 1440:
+            known.append(",".join([server, begin, stop if end is None or end <= day * 1440 else "", *about]))
+    (folder / "known.csv").write_text("\n".join(known) + "\n")
+
+
+def recent_pages(fleet: Fleet, name: str, threshold: float, day: int, cooldown: int = 30) -> dict[str, int]:
+    """How many false pages each server has had in the seven days before a day."""
+    found = {}
+    for server in SERVERS:
+        minutes = fleet.minutes[server]
+        seen = (minutes < day * 1440) & ~fleet.ignored[server]
+        seen &= minutes > minutes[seen][-1] - 7 * 1440
+        at = np.flatnonzero((fleet.scores[server][name] > threshold) & seen)
+        first = np.flatnonzero(np.append(True, minutes[at[1:]] - minutes[at[:-1]] - STEP > cooldown)[: len(at)])
+        found[server] = int(np.count_nonzero(~np.logical_or.reduceat(fleet.labels[server][at], first))) * bool(len(at))
+    return found

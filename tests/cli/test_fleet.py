@@ -1,6 +1,9 @@
 """The story of an operations team from csv files to a threshold: times of Berlin, incidents, maintenance, choice."""
 
+import json
 import math
+import re
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -84,9 +87,7 @@ def test_the_same_by_the_command(team, scores):
     assert repr(choice.by_kind()) in done.stdout
     assert done.stderr.count("\n") == 1
     assert "4 still open" in done.stderr
-    rows = pd.read_csv(
-        pd.io.common.StringIO(run("choose", "scores.csv", *COMMAND, *BERLIN, *asked, "--format", "csv").stdout)
-    )
+    rows = pd.read_csv(StringIO(run("choose", "scores.csv", *COMMAND, *BERLIN, *asked, "--format", "csv").stdout))
     assert rows["detector"].tolist() == [row["detector"] for row in choice.rows]
 
 
@@ -262,3 +263,53 @@ def test_many_scorings_with_one_fault_are_one_line(team, tmp_path):
     (line,) = [text for text in done.stderr.splitlines() if "tomorrow" in text]
     assert "end: line 2 is 'tomorrow'" in line
     assert line.endswith("; the others alike")
+
+
+@pytest.mark.slow
+def test_from_files_to_a_threshold_a_page_and_a_watch(team, made):
+    name, found, false, median = fleet.winner(team)
+    rate = f"{false / fleet.budget(team):.2g} false pages a week and server"
+    asked = [*COMMAND, *BERLIN, "--cooldown", "30min"]
+    chosen = run("choose", "scores.csv", *asked, "--budget", "1/week", "--score", DETECTORS, "--format", "csv")
+    best = pd.read_csv(StringIO(chosen.stdout)).iloc[0]
+    assert (chosen.returncode, best["detector"]) == (0, name)
+    threshold = float(best["threshold"])
+    assert fleet.judged(team, name, threshold)[:2] == (found, false)
+    # The page: its first sentence, and what each server had.
+    done = run("report", "scores.csv", *asked, "--budget", "1/week", "--score", DETECTORS)
+    assert done.returncode == 0, done.stderr
+    text = (made[0] / "report.html").read_text(encoding="utf-8")
+    sentence = re.search(r'<p id="decision">(.*?)</p>', text)[1]
+    assert sentence == (f"{name} at {threshold:g}: {found} of 40 incidents, {rate}, median delay {median:g} min.")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, flags=re.S)[1])
+    shown = zip(data["series"], data["operations"]["series"], strict=True)
+    for server, one in ((named["name"], one) for named, one in shown):
+        own = [(start, kind) for owner, start, _, kind in team.incidents if owner == server]
+        begin = int(fleet.START.timestamp())
+        listed = {
+            (round(x["span"][2] / 60_000) - begin // 60, x["about"]["kind"]): x["found"] for x in one["incidents"]
+        }
+        above = (team.scores[server][name] > threshold) & ~team.ignored[server]
+        minutes, truth = team.minutes[server], team.labels[server]
+        assert len(listed) == len(own)
+        for (at, kind), detected in listed.items():
+            start, wanted = max(x for x in own if x[0] <= at)
+            (end,) = (b for owner, a, b, _ in team.incidents if (owner, a) == (server, start))
+            inside = fleet.covered(minutes, [(start, end or 10**9)])
+            assert (kind, detected) == (wanted, bool((above & inside & truth).any()))
+    # Day by day: the exit code says whether any server had more than three false pages in a week.
+    watch = ["watch", "now.csv", "--by", "server", "--time", "time", *BERLIN, "--score", name, "--cooldown", "30min"]
+    watch += ["--incidents", "known.csv", "--ignore", "maintenance.csv", "--state", "state.json"]
+    codes, breaks = [], []
+    for day in range(12, 26):
+        fleet.write_until(made[0], team, day)
+        done = run(*watch, "--threshold", threshold, "--budget", "3/week")
+        pages = fleet.recent_pages(team, name, threshold, day)
+        assert done.returncode == (3 if max(pages.values()) > 3 else 0), (day, done)
+        broken = re.findall(r"^(srv-\d\d)/?\w*: the budget is broken: (\d) false pages", done.stdout, flags=re.M)
+        assert all(pages[server] == int(number) for server, number in broken)
+        assert "drifted" not in done.stdout
+        codes.append(done.returncode)
+        breaks += broken
+    assert set(codes) == {0, 3}
+    assert breaks

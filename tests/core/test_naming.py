@@ -125,9 +125,7 @@ FAST = [
     ),
 ]
 SLOW = [
-    pytest.param(
-        _compared, lambda found, name: te.plot.critical_difference(found, metric=name).get_title(), id="figure"
-    ),
+    pytest.param(_compared, lambda found, name: te.plot.values_by_series(found, metric=name).get_title(), id="figure"),
     pytest.param(_detected, lambda found, name: found.values(name), id="Detection"),
     pytest.param(_audited, lambda found, name: found.values_of(name), id="AuditAnalysis"),
     pytest.param(_audited, lambda found, name: found.table()[name], id="AuditTable"),

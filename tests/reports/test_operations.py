@@ -116,6 +116,13 @@ def test_incidents_and_false_pages_are_where_they_are(story):
             assert values[stop - 1] > choice.threshold
         pages += len(one["pages"])
     assert (found, pages) == (choice.detected, choice.false_alarms)
+    listed = [incident for one in data["operations"]["series"] for incident in one["incidents"]]
+    for row in (row for row in choice.by_kind().rows if row["detector"] == choice.detector):
+        own = [incident for incident in listed if incident["about"]["kind"] == row["kind"]]
+        late = [incident["delay"] for incident in own if incident["found"]]
+        assert (len(own), len(late)) == (row["events"], row["detected"])
+        assert sum(incident["cost"] for incident in own) == pytest.approx(row["cost"])
+        assert np.median(late) == pytest.approx(row["median"], nan_ok=True)
 
 
 def test_a_page_of_what_was_held_out(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import commands
 import tsadeval as te
 from published import SHARED
 from tsadeval.reproduction import reproduce as module
-from tsadeval.reproduction.printed import judge, of_networks, place, printed
+from tsadeval.reproduction.printed import REASONS, judge, of_networks, place, printed
 
 CELLS = {
     "rank": 150,
@@ -26,6 +27,8 @@ CELLS = {
     "power": 36,
     "average": 42,
 }
+PAPER = SHARED.parent / "paper" / "cce-paper.tex"
+ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 EXACT = ("CCE", "AUC-ROC", "F1", "eTaPR", "Aff-F1")
 
 needs_data = pytest.mark.skipif(not (SHARED / "UCR").is_dir(), reason="needs the UCR archive in TSADEVAL_DATA")
@@ -58,6 +61,43 @@ def test_the_rank_table_is_the_published_one_rounded():
                 assert paper == pytest.approx(float(row[key]), abs=0.00051)
 
 
+@pytest.mark.skipif(not PAPER.is_file(), reason="needs the source of the paper beside TSADEVAL_DATA")
+def test_the_cells_of_all_tables_are_those_of_the_papers_source():
+    tables = re.findall(r"begin.tabular..[^}]*.(.*?).end.tabular.*?label.(tab:\w+)", PAPER.read_text(), re.S)
+    found = {label: [_cells(line) for line in body.split(r"\\") if "&" in line] for body, label in tables}
+    head, *rank = found["tab:rank_comp"]
+    task = {"Avg.": "average"}
+    cells = {("rank", f"{task.get(t, t)} {s}", c): v for t, s, *row in rank for c, v in zip(head[2:], row, strict=True)}
+    head, *five = found["tab:syn_metric"]
+    cells |= {("five", name, c): v for _, name, *row in five for c, v in zip(head[2:], row, strict=True)}
+    for name, *row in [*found["tab:real_metric"], *found["tab:real_world_model_comparison"]]:
+        if row[0] == "CCE":
+            result, columns = {"Avg.": "average"}.get(name, name.lower()), row
+        else:
+            cells |= {(result, name, c): v for c, v in zip(columns, row, strict=True)}
+    (_, *taus), (_, *triples) = found["tab:cce_hyper"]
+    for tau, text in zip(taus, triples, strict=True):
+        cells |= {("tau", tau, c): v for c, v in zip(("Sp", "Kd", "MD"), text.split("/"), strict=True)}
+    columns = "length", "events", "longest", "shortest"
+    for name, *row in found["tab:metric_ana_config"][1:]:
+        cells |= {("datasets", name.replace("SWAT", "SWaT"), c): v for c, v in zip(columns, row, strict=True)}
+    names = ("rank", "five", "tau", "datasets", "ecg", "power", "average")
+    assert cells == {(name, *key): value for name in names for key, value in printed(name).items()}
+
+
+def _cells(line):
+    return [re.sub(r"\\[a-z]+(rule|bf|line)?|[{}]", "", cell).strip() for cell in line.split("&")]
+
+
+def test_reasons_name_errata_that_are_there():
+    text = ERRATA.read_text()
+    named = {
+        n for *_, why in REASONS for part in re.findall(r"^errat(?:um|a) ([^:]*)", why) for n in part.split(" and ")
+    }
+    assert len(named) > 5
+    assert all(re.search(rf"^{n}\. ", text, re.M) for n in named)
+
+
 def test_averages_of_the_rank_table_are_those_of_its_tasks():
     cells = printed("rank")
     tasks = ("AccQ", "LowDisAccQ", "PreQ-NegP-Q", "PreQ-NegP-P")
@@ -71,6 +111,9 @@ def test_without_data_the_rest_goes_on(bare):
     counts = {row["result"]: row for row in bare.counts().rows}
     assert counts["five"] == {"result": "five", "equal": 20, "explained": 5, "different": 0, "not reproducible": 0}
     assert counts["datasets"]["not reproducible"] == 4 * 7
+    of = {(row["row"], row["column"]): row["reason"] for row in bare.rows if row["result"] == "datasets"}
+    assert "the number expected" in of["100k-200seg-50L", "events"]
+    assert "limits of the draw" in of["100k-200seg-50L", "longest"]
     assert counts["rank"]["not reproducible"] == 150
     said = "\n".join(bare.missing)
     for words in ("rank: ", "TSADEVAL_DATA", "tsadeval datasets info smd/1-1", "ecg: ", "average: ", "SWaT"):

@@ -81,7 +81,7 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
         found = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points, **facts}
         for (metric, rule), alike in group_cells(cells, lambda cell: (cell.metric, cell.rule)).items():
             yield Working(tuple(alike))
-            outcome = _outcome(chunk.metrics[metric], scoring, chunk.rules.get(rule, NO_RULE), chunk.timed)
+            outcome = _outcome(chunk.metrics[metric], scoring, chunk.rules[rule] if rule else NO_RULE, chunk.timed)
             yield from ({**cell._asdict(), **found, **outcome} for cell in alike)
 
 

@@ -172,7 +172,7 @@ def cce(data: Scoring, /, **given: Any) -> float:
         Confidence threshold: an anomaly event is rewarded for a mean score above tau, a normal one for a
         mean below 1 - tau.
     constrained : bool, default=False
-        Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
+        Clip negative confidences at 0, as the paper's first definition does. Its numbers are of its second, without.
     event_weight, global_weight : float, default=0.5
         Weight of anomaly against normal events, at event level and globally.
     normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"

@@ -13,7 +13,7 @@ from tsadeval.core.times import Times
 from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.thresholds.choices import Choices
-from tsadeval.thresholds.pages import judged
+from tsadeval.thresholds.pages import judged, prices_of, summary_of
 
 METRICS = ("event_recall", "event_precision", "time_in_alarm")
 IN_TIME = (*METRICS, "false_alarms(per='week')", "detection_delay(unit='min', statistic='median')")
@@ -56,12 +56,14 @@ def _series(one: SeriesView, choice: Choices) -> Data:
     data = scored.scoring.above(choice.thresholds[choice.detector])
     offset, own = offset_of(scored), judged(scored, data, **choice.words["options"])
     events = scored.scoring.events
+    prices = prices_of(choice.words["cost"])
     spans = [_places(one.times, each.starts + offset, each.stops + offset) for each in (events, own.false_pages)]
     incidents = [
         {
             "span": span,
             "found": row["detected"],
             "delay": row["delay"],
+            "cost": summary_of([row], prices)["cost"],
             "about": {
                 name: str(value)
                 for name, value in row.items()

@@ -300,10 +300,10 @@ class _Work:
         return {key: values if len(values) > 1 else values[0] for key, values in ours.items()}
 
     def average(self) -> Cells:
-        """Never: what it needs is given out on request, and the machines of SMD are not named."""
+        """Never: what it needs is given out on request, and of which machines of SMD it is the average is not said."""
         raise InvalidInputError(
             "needs the features of SWaT and PSM besides those of MSL, SMD and Creditcard (`tsadeval datasets info "
-            "NAME` tells where they are had), and the paper does not say which machines of SMD it took"
+            "NAME` tells where they are had), and the paper does not say which machines of SMD it averaged over"
         )
 
     def draw(self, results: set[str], folder: Path) -> None:
@@ -312,14 +312,16 @@ class _Work:
         if results & {"rank", "robustness", "values", "tau", "latency"}:
             write_figures(self.rankings, folder, **AS_PUBLISHED)
         elif "five" in results:
-            five_models().get_figure(root=True).savefig(folder / "five-models.png")  # type: ignore[union-attr]
+            five: Any = five_models()
+            five.figure.savefig(folder / "five-models.png")
         for stem, (_, title, margin, _) in SERIES.items():
             if title in self.detections:
                 dataset, found = self.detections[title]
                 scores = {text.partition(",")[0]: s for text, s in found.all_scores(dataset.name).items()}
                 drawn = {name: scores[text] for name, text in DRAWN.items() if text in scores}
-                axes = series_with_scores(dataset, drawn, around=0, margin=margin, metrics=ON_REAL["CCE"], title=title)
-                axes.get_figure(root=True).savefig(folder / f"{stem}.png")  # type: ignore[union-attr]
+                how: dict[str, Any] = {"margin": margin, "metrics": ON_REAL["CCE"], "title": title}
+                axes: Any = series_with_scores(dataset, drawn, around=0, **how)
+                axes.figure.savefig(folder / f"{stem}.png")
 
 
 def _scaled(dataset: Dataset, name: str) -> Dataset:

@@ -19,6 +19,7 @@ from tsadeval.core.parameters import Span
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Setting
 from tsadeval.core.times import Times, longest
+from tsadeval.core.zones import find_zone
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError
 from tsadeval.incidents.placement import ANYHOW, lay
 from tsadeval.thresholds.rules import lowest_level
@@ -395,6 +396,8 @@ class Unlabelled:
         if self.times is None or self.alarmed is None or self.trailing is None:
             return {}
         own = {name: getattr(self.times, name) for name in ("kind", "unit", "zone")}
+        # By its name, which has to be one that the next run can find: incidents may be in the time of a place.
+        own["tz"] = "" if self.times.tz is None else str(find_zone(str(self.times.tz)))
         steps, alarms = _runs_of(np.diff(self.times.stamps)), _runs_of(self.alarmed.astype(np.int64))
         first = int(self.times.stamps[0])
         return {**own, "first": first, "steps": steps, "alarms": alarms, "trailing": self.trailing.tolist()}
@@ -406,7 +409,8 @@ class Unlabelled:
             return cls(rule)
         steps, alarms = (np.repeat(*np.array(state[name], np.int64).reshape(-1, 2).T) for name in ("steps", "alarms"))
         stamps = state["first"] + np.append(np.int64(0), np.cumsum(steps))
-        times = Times(stamps, state["kind"], stamps, state["unit"], state["zone"])
+        zone = find_zone(state["tz"]) if state.get("tz") else None
+        times = Times(stamps, state["kind"], stamps, state["unit"], state["zone"], zone)
         return cls(rule, _with_stamps(times, stamps), alarms.astype(np.bool_), np.array(state["trailing"], np.float64))
 
 

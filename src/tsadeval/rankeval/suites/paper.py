@@ -258,7 +258,7 @@ PAPER_SUITES = (
     ),
     PaperSuite(
         name="paper",
-        summary="the published protocol, value by value: published streams, thresholds and options",
+        summary="the published protocol: published label sets, streams, thresholds and options",
         cases=(*SYNTHETIC, *REAL),
         stream="published",
         rule=PUBLISHED_RULE,

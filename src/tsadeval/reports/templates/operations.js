@@ -133,7 +133,7 @@ function Operations(page, jump) {
     const summed = (title, label, keys, of, pages) => {
       const rows = keys.map((name) => {
         const own = incidents.filter((x) => of(x) === name), found = own.filter((x) => x.found);
-        return { name, events: own.length, found: found.length, missed: own.length - found.length, delay: median(found.map((x) => x.delay)), ...(pages ? pages(name) : {}) };
+        return { name, events: own.length, found: found.length, missed: own.length - found.length, delay: median(found.map((x) => x.delay)), cost: own.reduce((sum, x) => sum + x.cost, 0), ...(pages ? pages(name) : {}) };
       });
       const box = T.element("div", { class: "wide" });
       T.table(box, [
@@ -141,7 +141,7 @@ function Operations(page, jump) {
         { key: "missed", label: "Missed", number: true },
         { key: "found", label: "Found", number: true, text: (r) => `${r.found} of ${r.events}` },
         { key: "delay", label: "Median delay", number: true, text: (r) => late(r.delay) },
-        ...(pages ? [{ key: "pages", label: words.pages[0].toUpperCase() + words.pages.slice(1), number: true }, ...(timed ? [{ key: "rate", label: "a week", number: true, roomy: true, text: (r) => (r.rate === null ? "–" : T.short(r.rate, 2)) }] : [])] : []),
+        ...(pages ? [{ key: "pages", label: words.pages[0].toUpperCase() + words.pages.slice(1), number: true }, ...(timed ? [{ key: "rate", label: "a week", number: true, roomy: true, text: (r) => (r.rate === null ? "–" : T.short(r.rate, 2)) }] : [])] : [{ key: "cost", label: "Cost", number: true, roomy: true, title: "Of these alone: false alarms have no part in it", text: (r) => T.short(r.cost, 4) }]),
       ], rows, { sort: "missed", down: true, caption: title });
       return [T.element("h3", { text: title }), box];
     };
