@@ -61,6 +61,8 @@ GIVEN: dict[float, set[str]] = {
         ".016",
         ".265",
         ".267",
+        ".878",
+        ".876",
     },  # of a run of minutes, and of their logs
     45: {"2.63"},
     # of a run of minutes

@@ -132,10 +132,32 @@ def test_a_short_table_over_the_change_of_clocks_is_one_series(tmp_path):
         {"time": times.strftime("%Y-%m-%d %H:%M"), "label": np.arange(40) // 20, "score": np.arange(40)}
     )
     frame.to_csv(tmp_path / "day.csv", index=False)
-    (one,) = te.Scores(tmp_path / "day.csv", time="time", tz="Europe/Berlin")
-    assert (one.given.times.stamps == times.as_unit("ns").asi8).all()
+    for given_as in (tmp_path / "day.csv", frame):  # the texts of a frame are texts
+        (one,) = te.Scores(given_as, time="time", tz="Europe/Berlin")
+        assert (one.given.times.stamps == times.as_unit("ns").asi8).all()
     with pytest.raises(InvalidInputError, match=r"clocks went back at line 30 .*give tz="):
         repr(te.Scores(tmp_path / "day.csv", time="time"))
     twice = pd.concat([frame, frame]).sort_values("time", kind="stable")
-    with pytest.raises(InvalidInputError, match="several series"):
-        repr(te.Scores(twice, time="time", tz="Europe/Berlin"))
+    for again in (twice, twice.assign(time="2026-02-30 12:00"), twice.assign(time=twice["time"] + "Z")):
+        with pytest.raises(InvalidInputError, match="several series"):
+            repr(te.Scores(again, time="time", tz="Europe/Berlin"))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+def test_incidents_and_ignored_spans_hold_in_a_zone_of_their_own(tmp_path, zone):
+    times = pd.date_range("2026-10-24 20:00", periods=60, freq="15min", tz="Europe/Berlin")
+    frame = pd.DataFrame({"host": "a", "time": times.tz_localize(None), "score": np.arange(60.0)})
+    there = times[[29, 40]].tz_convert(zone)  # the first one is in the second one of the two hours
+    column = pd.DataFrame({"host": ["a"], "start": there[:1], "end": there[1:]})
+    texts = column.assign(start=there[0].isoformat(), end=there[1].isoformat())
+    column.to_parquet(tmp_path / "spans.parquet")
+    texts.to_csv(tmp_path / "spans.csv", index=False)
+    for spans in (column, texts, tmp_path / "spans.parquet", tmp_path / "spans.csv"):
+        for name in ("incidents", "ignore"):
+            given_as = {"incidents": texts, name: spans}
+            (one,) = te.Scores(frame, by="host", time="time", score="score", tz="Europe/Berlin", **given_as)
+            found = one.given.y_true if name == "incidents" else one.given.ignore
+            assert np.flatnonzero(found).tolist() == [*range(29, 40)]
+    still_open = column.assign(end=pd.DatetimeIndex([None]).tz_localize(zone))
+    (one,) = te.Scores(frame, by="host", time="time", score="score", tz="Europe/Berlin", incidents=still_open)
+    assert np.flatnonzero(one.given.y_true).tolist() == [*range(29, 60)]

@@ -340,7 +340,7 @@ def test_the_command_explains_every_suite(tmp_path):
     assert done.returncode == 0, done.stderr
     hard = "tsadeval rankeval run --suite hard --metrics recommended,mine:gap"
     assert hard in done.stdout
-    assert "pictures are of the suite hard" in done.stderr
+    assert "pictures are of the suites hard and selection" in done.stderr
     small = ["--suite", "hard", "--tasks", "transform,glitch", "--repeats", "2", "--jobs", "1"]
     assert commands.run("rankeval", "run", "--metrics", "mine:gap,ears", *small, cwd=tmp_path).returncode == 0
     done = commands.run("rankeval", "explain", "runs/hard", "gap", "--tasks", "1", "-o", "pictures", cwd=tmp_path)

@@ -74,6 +74,15 @@ def test_kin_are_marked_and_have_an_index_without_the_criterion(scores):
     assert rows["auc_pr"]["without_kin"] == rows["auc_pr"]["pair"]
 
 
+def test_metrics_at_a_budget_are_kin_of_the_events_found_at_one(scores):
+    found = te.rankeval.run(
+        "selection", ["recall", "auc_pr"], scores, criteria=["events", "points"], threshold="budget(2)"
+    )
+    rows = rows_of(found)
+    assert (rows["recall"]["kin"], rows["auc_pr"]["kin"]) == ("events", "")
+    assert rows["recall"]["without_kin"] == rows["recall"]["pair_points"]
+
+
 def caught(scoring, alarms):
     """Share of the anomalous points with an alarm, less ten times that of the normal ones."""
     mask = scoring.truth.mask
@@ -178,13 +187,18 @@ def test_command(tmp_path):
 
     parts = {}
     for name, detector, y, s in planted(10):
-        parts.setdefault(name, {"series": name, "label": y})[detector] = s
+        parts.setdefault(name, {"series": name, "truth": y})[detector] = s
     pd.concat(map(pd.DataFrame, parts.values())).to_csv(tmp_path / "scores.csv", index=False)
-    data = "--suite", "selection", "--data", "scores.csv"
+    data = "--suite", "selection", "--data", "scores.csv", "--label", "truth"
     ran = commands.run("rankeval", "run", *data, "--metrics", "f1_pa", "--criteria", "points", cwd=tmp_path)
     assert "no better than chance" in ran.stdout
     shown = commands.run("rankeval", "explain", "runs/selection", "f1_pa", cwd=tmp_path)
     assert "one in ten" in shown.stdout
+    drawing = "rankeval", "explain", "runs/selection", "f1_pa", "--pairs", "2", "-o", "pictures"
+    assert "add --data" in commands.run(*drawing, cwd=tmp_path).stderr
+    drawn = commands.run(*drawing, "--data", "scores.csv", cwd=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == ["explain-1.png", "explain-2.png"]
+    assert "explain-2.png" in drawn.stderr
 
 
 @pytest.mark.slow

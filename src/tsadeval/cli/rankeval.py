@@ -29,6 +29,7 @@ from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint
 from tsadeval.rankeval.suites.paper_rankings import Order
+from tsadeval.rankeval.suites.selection import SelectionSuite
 
 app = typer.Typer(
     help="Judge metrics: how well do they order models whose true order is known?",
@@ -162,26 +163,37 @@ def table(
 def explain(
     folder: Folder,
     metric: Annotated[str, typer.Argument(help="As in the table: mine:metric, cce, or 'f1 at best'.")],
-    pairs: Annotated[int, typer.Option(help="Of suite hard: pairs of each task.")] = 1,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            help="Of suite hard: pairs of each task, 1 by default; of selection: wrong choices, 10 by default."
+        ),
+    ] = None,
     tasks: Annotated[int, typer.Option(help="Of suite hard: how many tasks, the worst first.")] = 5,
     beside: Annotated[str, typer.Option(help="Of suite hard: the metric whose values stand beside.")] = "ears",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Of suite hard: folder of pictures of the pairs.")
+        Path | None,
+        typer.Option("--output", "-o", help="Of suites hard and selection: folder of pictures of the pairs."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Of suite selection, with --output: the scores that it was given.")
     ] = None,
     suite: OneSuite = "",
     format: Shown = "text",
 ) -> None:
     """Show the pairs of models that a metric puts in the wrong order, on the tasks where it is worst."""
     result = read(folder, suite or None)
-    hard = isinstance(result.plan, HardSuite)
-    found = result.explain(metric, **({"pairs": pairs, "tasks": tasks, "beside": beside} if hard else {}))
+    hard, drawn = (isinstance(result.plan, kind) for kind in (HardSuite, (HardSuite, SelectionSuite)))
+    options: dict[str, Any] = {"tasks": tasks, "beside": beside} if hard else {}
+    found = result.explain(metric, **options, **({"pairs": pairs} if drawn and pairs else {}))
     typer.echo(show(found, format))
-    if output is not None and hard:
+    if output is not None and drawn and (hard or data):
         from tsadeval.plot import write_explanation
 
-        say(map(str, write_explanation(found, output)))
+        say(map(str, write_explanation(found, output, scores=None if hard else data)))
     elif output is not None:
-        say([f"pictures are of the suite hard; {hard_hint(metric)}"])
+        asked = f"pictures are of the suites hard and selection; {hard_hint(metric)}"
+        say(["pictures show the scores that were chosen by: add --data" if drawn else asked])
 
 
 @app.command("latency")

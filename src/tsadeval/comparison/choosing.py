@@ -146,8 +146,8 @@ def choice_table(
         said = with_worst(values[whole]).mean(axis=0)
         first = np.flatnonzero(said >= said.max() - 1e-12 * np.abs(said).max())  # several where it sees no difference
         names = ", ".join(detectors[i] for i in first.tolist())
-        rows.append({"metric": metric, "detector": names, "worth": float(worth[first].mean())})
-    rows = [{**row, "lost": float(worth.max() - row["worth"])} for row in rows]
+        value = float(worth[first].mean())
+        rows.append({"metric": metric, "detector": names, "worth": value, "lost": float(worth.max() - value)})
     stake = max(row["worth"] for row in rows) - min(row["worth"] for row in rows)
     rng, left = np.random.default_rng(0), []  # what is lost on other series even if the criterion itself chooses
     for _ in range(splits if len(whole) >= 4 else 0):

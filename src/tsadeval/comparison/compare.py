@@ -164,15 +164,14 @@ def _rules(thresholds: Mapping[str, Any], scores: Scores) -> dict[str, Rule]:
 
 def _check_complete(scores: Scores, rows: Sequence[Row]) -> None:
     """Refuse detectors that lack a series with missing="error"."""
-    if scores.missing != "error":
-        return
     have = {(row["series"], row["detector"]) for row in rows}
     names, places = (dict.fromkeys(row[key] for row in rows) for key in ("detector", "series"))
-    for name, series in product(names, places):
-        if (series, name) not in have:
-            raise InvalidInputError(
-                f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
-            )
+    absent = [pair for pair in product(names, places) if pair[::-1] not in have] if scores.missing == "error" else []
+    if absent:
+        name, series = absent[0]
+        raise InvalidInputError(
+            f'detector {name!r} has no scores on series {series!r}: complete them, or choose missing="skip"'
+        )
 
 
 def random_rows(rows: Sequence[Row]) -> list[Row]:

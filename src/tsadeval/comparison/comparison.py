@@ -13,12 +13,12 @@ from tsadeval.comparison import description, inference
 from tsadeval.comparison.choosing import choice_table
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.standings import at_chance, find_flaws
+from tsadeval.comparison.standings import find_flaws, find_standing
 from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
-from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels
+from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
@@ -129,27 +129,7 @@ class Comparison(Result):
 
     @cached_property
     def _standing(self) -> tuple[Bools, dict[str, Floats]]:
-        """Who is not above chance, and by metric where alarms cover a series (1) or find nothing in it (-1)."""
-        place = {(s, d): (i, j) for i, s in enumerate(self.series) for j, d in enumerate(self.detectors)}
-        shape = len(self.series), len(self.detectors)
-        skill = grouped(
-            ((row["series"], row["detector"], name), row[name])
-            for row in self.rows
-            for name in SKILL
-            if row.get(name) is not None
-        )
-        facts = {
-            name: np.array([finite_mean(skill.get((*key, name), ())) for key in place], np.float64).reshape(shape)
-            for name in SKILL
-        }
-        has_events = np.isfinite(facts["point_rank"])
-        alarms = {metric: np.zeros(shape) for metric in self.metrics}
-        for row in self.rows:
-            odd = self._odd.get((row["series"], row["detector"]))
-            if odd is not None and odd.rule == row["rule"]:
-                at = place[row["series"], row["detector"]]
-                alarms[row["metric"]][at] = 1 if odd.everywhere else -1 if has_events[at] else math.nan
-        return at_chance(*facts.values()), alarms
+        return find_standing(self.rows, self.series, self.detectors, self.metrics, self._odd)
 
     def flaws(self, metric: str, series: Sequence[int]) -> list[Flaw | None]:
         """Return why detectors are never first by a metric in a table of some series; None where they can be."""
@@ -451,7 +431,9 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = self.remarks(metrics=names, labels=True)
-        note = print_note(*self._about(None, names, labels=True), self.titles, self.missing) if notes else None
+        note = (
+            print_note(*description.about(self, None, names, labels=True), self.titles, self.missing) if notes else None
+        )
         if note is not None and self.baseline is not None:
             note += f"{'; ' * bool(note)}random: the scores in random order, perfect: the labels as scores"
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
@@ -484,26 +466,8 @@ class Comparison(Result):
 
         Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
         """
-        rows, called, lower, flaws = self._about(series, metrics, labels)
+        rows, called, lower, flaws = description.about(self, series, metrics, labels)
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         notes += flaw_remarks(flaws, self.names)
         notes += comparison_remarks(rows, list(called.values()), self.titles, self.missing, self._odd)
-        return notes + self._failed(rows)
-
-    def _about(
-        self, series: Collection[str] | None, metrics: Sequence[str] | None, labels: bool
-    ) -> tuple[list[Row], dict[str, str], list[str], dict[str, list[Flaw | None]]]:
-        """Return what remarks are made of: rows, what metrics are called, which are better lower, and flaws."""
-        names = self.metrics if metrics is None else metrics
-        called = metric_labels(names) if labels else {name: name for name in names}
-        rows = [
-            {**row, "metric": called[row["metric"]]}
-            for row in self.rows
-            if row["metric"] in called and (series is None or row["series"] in series)
-        ]
-        some = [i for i, name in enumerate(self.series) if series is None or name in series]
-        flaws = {called[name]: self.flaws(name, some) for name in names if len(self.detectors) > 1}
-        return rows, called, [called[name] for name in names if name in self._lower], flaws
-
-    def _failed(self, rows: list[Row]) -> list[str]:
-        return failed_lines(rows)
+        return notes + failed_lines(rows)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 import tsadeval
 from tsadeval.comparison import statistics
 from tsadeval.comparison.paired import paired_difference, rank_biserial
-from tsadeval.core.facts import grouped
-from tsadeval.core.messages import below_random, fewer_series, flaw_remarks, named, undefined_everywhere
+from tsadeval.core.facts import Flaw, grouped
+from tsadeval.core.messages import below_random, failed_lines, fewer_series, flaw_remarks, named, undefined_everywhere
 from tsadeval.core.metric import METRICS, metric_labels
-from tsadeval.core.results import latex_text
+from tsadeval.core.results import Row, latex_text
 from tsadeval.core.selection import AnyMetric
 from tsadeval.datasets import DATASETS
 
@@ -97,12 +97,28 @@ def bibtex(found: "Comparison") -> str:
     return "\n\n".join({parse_reference(text)["key"]: entry_of(text, url) for text, url in texts.items()}.values())
 
 
+def about(
+    found: "Comparison", series: Collection[str] | None, metrics: Sequence[str] | None, labels: bool
+) -> tuple[list[Row], dict[str, str], list[str], dict[str, list[Flaw | None]]]:
+    """Return what remarks are made of: rows, what metrics are called, which are better lower, and flaws."""
+    names = found.metrics if metrics is None else metrics
+    called = metric_labels(names) if labels else {name: name for name in names}
+    rows = [
+        {**row, "metric": called[row["metric"]]}
+        for row in found.rows
+        if row["metric"] in called and (series is None or row["series"] in series)
+    ]
+    some = [i for i, name in enumerate(found.series) if series is None or name in series]
+    flaws = {called[name]: found.flaws(name, some) for name in names if len(found.detectors) > 1}
+    return rows, called, [called[name] for name in names if name in found._lower], flaws
+
+
 def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: int) -> str:
     """Write the paragraph about one metric; marks such as [holm1979simple] name the references."""
     name, better = next(iter(found._better(metric).items()))
     every, label = range(len(found.series)), metric_labels([name])[name]
     ranking = statistics.Ranking(better, found.flaws(name, every), seed=seed)
-    rows, called, lower, flaws = found._about(None, [name], True)
+    rows, called, lower, flaws = about(found, None, [name], True)
     known = int((~np.isnan(better)).any(axis=1).sum())
     lost = f" of {len(better)} series (the others have no value)" if known < len(better) else " series"
     titles = [f"{DATASETS[one].title}{_marks(one)}" for one in found.datasets]
@@ -118,7 +134,7 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
         text += _of_tests(ranking, [found.names[j] for j in ranking.kept], bool(lower), alpha, seed)
     remarks = [*flaw_remarks(flaws, found.names), *undefined_everywhere(rows, list(called.values()))]
     shown = dict(zip(found.detectors, found.names, strict=True))
-    remarks += [*fewer_series(rows, list(called.values()), shown, found.missing), *found._failed(rows)]
+    remarks += [*fewer_series(rows, list(called.values()), shown, found.missing), *failed_lines(rows)]
     remarks += below_random(found.above_random(name).rows) if found.baseline is not None else []
     remarks += [f"left out: {line}" for line in (found.source.left_out_lines() if found.source else ())]
     text += [f"To note: {'; '.join(remarks)}."] if remarks else []

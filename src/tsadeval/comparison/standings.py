@@ -11,8 +11,10 @@ import numpy as np
 
 from tsadeval.comparison import statistics
 from tsadeval.core.events import Bools, Floats
-from tsadeval.core.facts import Flaw, finite_mean
-from tsadeval.core.results import plain
+from tsadeval.core.facts import Flaw, finite_mean, grouped
+from tsadeval.core.messages import Odd
+from tsadeval.core.results import Row, plain
+from tsadeval.evaluation.skill import SKILL
 
 Data = dict[str, Any]
 ALPHA = 0.05  # from which p-value on two detectors are not told apart
@@ -32,6 +34,32 @@ def at_chance(point_rank: Floats, point_skill: Floats, event_skill: Floats) -> B
         for skill in (point_skill, event_skill):
             above |= np.nansum(skill, axis=0) / np.sqrt(known) > SIGNIFICANT
     return np.asarray((known > 0) & ~above)
+
+
+def find_standing(
+    rows: Sequence[Row], series: Sequence[str], detectors: Sequence[str], metrics: Sequence[str], odd: Odd
+) -> tuple[Bools, dict[str, Floats]]:
+    """Say who is not above chance, and by metric where alarms cover a series (1) or find nothing in it (-1)."""
+    place = {(s, d): (i, j) for i, s in enumerate(series) for j, d in enumerate(detectors)}
+    shape = len(series), len(detectors)
+    skill = grouped(
+        ((row["series"], row["detector"], name), row[name])
+        for row in rows
+        for name in SKILL
+        if row.get(name) is not None
+    )
+    facts = {
+        name: np.array([finite_mean(skill.get((*key, name), ())) for key in place], np.float64).reshape(shape)
+        for name in SKILL
+    }
+    has_events = np.isfinite(facts["point_rank"])
+    alarms = {metric: np.zeros(shape) for metric in metrics}
+    for row in rows:
+        one = odd.get((row["series"], row["detector"]))
+        if one is not None and one.rule == row["rule"]:
+            at = place[row["series"], row["detector"]]
+            alarms[row["metric"]][at] = 1 if one.everywhere else -1 if has_events[at] else math.nan
+    return at_chance(*facts.values()), alarms
 
 
 def find_flaws(values: Floats, chance: Bools, alarms: Floats) -> list[Flaw | None]:

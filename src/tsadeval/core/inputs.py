@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._scan import mask_of, scan, scan_labels
+from tsadeval.core._scan import mask_of, matched, scan, scan_labels
 from tsadeval.core.arrays import (
     as_labels,
     as_scores,
@@ -82,6 +82,10 @@ class LabelRuns:
         """
         mask: Bools = mask_of(self.starts, self.n, self.first).view(np.bool_)
         return mask
+
+    def met_by(self, alarms: "LabelRuns") -> tuple[Any, ...]:
+        """Return how events and alarms meet, as `metrics.counting.Matches` has it, in one pass over the runs."""
+        return tuple(matched(self.starts, self.counts, self.first, alarms.starts, alarms.counts, alarms.first))
 
     def has(self, label: int) -> bool:
         """Return True if any point has this label."""

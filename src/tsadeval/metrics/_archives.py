@@ -51,15 +51,11 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
     return total
 
 
-def _probation(n: int, probation: float) -> int:
-    """Return the first point that counts."""
-    return math.ceil(min(math.floor(probation * n), probation * _PROBATION_ROWS))
-
-
-def _windows(events: Events, begin: int) -> tuple[Index, Index]:
-    """Return starts and stops of the events that are not over before the first point that counts."""
+def _windows(events: Events, probation: float) -> tuple[int, Index, Index]:
+    """Return the first point that counts, and starts and stops of the events that are not over before it."""
+    begin = math.ceil(min(math.floor(probation * events.n), probation * _PROBATION_ROWS))
     scored = events.stops > begin
-    return events.starts[scored], events.stops[scored]
+    return begin, events.starts[scored], events.stops[scored]
 
 
 def _rewards(first: Index, starts: Index, stops: Index) -> Floats:
@@ -73,8 +69,7 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
     Unless all are worse than few false alarms, and then the largest is.
     """
     reward, cost, miss = PROFILES[profile]
-    begin = _probation(data.n, probation)
-    starts, stops = _windows(data.events, begin)
+    begin, starts, stops = _windows(data.events, probation)
     if len(starts) == 0:
         return math.nan
     firsts = np.maximum(starts, begin)
@@ -93,8 +88,7 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
 def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, int]:
     """Return what a series gains over a detector without alarms, and the number of its windows."""
     reward, cost, miss = PROFILES[profile]
-    begin = _probation(data.n, probation)
-    starts, stops = _windows(data.events, begin)
+    begin, starts, stops = _windows(data.events, probation)
     first = first_inside(data.predicted, np.maximum(starts, begin), stops)
     found = first < stops
     rewards = float(_rewards(first[found], starts[found], stops[found]).sum()) / math.tanh(2.5)

@@ -10,7 +10,6 @@ import numpy as np
 import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 import tsadeval.metrics._kernels.vus as vus
-from tsadeval.core._scan import matched
 from tsadeval.core.arrays import refuse_longer
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import shared
@@ -330,8 +329,7 @@ class Matches(NamedTuple):
 @shared
 def matches(data: Prediction) -> Matches:
     """Return how the events and the alarms meet, in one pass over their runs."""
-    y, p = data.truth, data.alarms
-    return Matches(*matched(y.starts, y.counts, y.first, p.starts, p.counts, p.first))
+    return Matches(*data.truth.met_by(data.alarms))
 
 
 def borders(runs: Events) -> Index:

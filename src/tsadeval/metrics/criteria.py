@@ -1,7 +1,7 @@
 """Criteria by which detectors are chosen: events found, delays, costs and points, at every threshold of a scoring."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -71,29 +71,24 @@ def candidates(data: Scoring, low: float, high: float) -> Index:
     return np.append(below, shares)
 
 
-def _events(data: Scoring) -> Floats:
-    known = outcomes(data)
+def _events(known: Outcomes) -> Floats:
     return np.atleast_1d(known.found[known.within] / known.events)
 
 
-def _early(data: Scoring) -> Floats:
-    known = outcomes(data)
+def _early(known: Outcomes) -> Floats:
     return np.atleast_1d(1 - known.late[known.within] / known.events)
 
 
-def _costs(data: Scoring, *, missed: float = 10.0, false_alarm: float = 1.0) -> Floats:
-    known = outcomes(data)
+def _costs(known: Outcomes, *, missed: float = 10.0, false_alarm: float = 1.0) -> Floats:
     cost = missed * (known.events - known.found) + false_alarm * known.load
     return np.asarray(1 - np.minimum(2, cost / (missed * known.events)))
 
 
-def _points(data: Scoring) -> Floats:
-    known = outcomes(data)
+def _points(known: Outcomes) -> Floats:
     return np.asarray(2 * known.hits / (known.anomalous + known.alarmed))
 
 
-def _rare(data: Scoring) -> Floats:
-    known = outcomes(data)
+def _rare(known: Outcomes) -> Floats:
     allowed = known.alarmed - known.hits <= NORMAL * (known.judged - known.anomalous)
     return np.atleast_1d(known.hits[allowed].max() / known.anomalous)
 
@@ -111,7 +106,7 @@ class Criterion:
 
     name: str
     summary: str
-    function: Callable[[Scoring], Floats]
+    function: Callable[[Outcomes], Floats]
     kin: tuple[str, ...] = ()
     version: str = "r1"
     own: Own | None = None
@@ -119,7 +114,7 @@ class Criterion:
     def curve(self, data: Scoring, low: float = 0.0, high: float = 1.0) -> Floats:
         """Compute the number, or those at all thresholds that are tried."""
         if self.own is None:
-            values = self.function(data)
+            values = self.function(outcomes(data))
             return values if len(values) == 1 else values[candidates(data, low, high)]
         at, quiet = candidates(data, low, high), data.setting.quiet
         places, back = np.unique(at, return_inverse=True)
@@ -156,10 +151,9 @@ def find_criterion(given: AnyCriterion) -> Criterion:
     """
     if isinstance(given, Criterion):
         return given
-    if callable(given):
-        return _from_function(given, str(getattr(given, "__name__", given)))
-    if names_code(given):
-        return _from_function(import_object(given, "criterion"), given)
+    if callable(given) or names_code(given):
+        own = given if callable(given) else import_object(given, "criterion")
+        return Criterion(str(getattr(given, "__name__", given)), "your own", _points, own=own)
     name, positional, options = parse_call(given)
     known = CRITERIA[name]
     if positional or (options and name != "costs"):
@@ -167,13 +161,7 @@ def find_criterion(given: AnyCriterion) -> Criterion:
             f"cannot read criterion {given!r}: only costs(missed=10, false_alarm=1) has options"
         )
     check_parameters("costs", dict(COSTS), options)
-    if not options:
-        return known
-    return Criterion(given, known.summary, partial(_costs, **options), known.kin)
-
-
-def _from_function(function: Own, name: str) -> Criterion:
-    return Criterion(name, "your own", _points, own=function)
+    return replace(known, name=given, function=partial(_costs, **options)) if options else known
 
 
 def find_criteria(given: Any) -> tuple[Criterion, ...]:

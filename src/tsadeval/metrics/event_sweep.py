@@ -174,13 +174,11 @@ def in_one_unit(
     data: Prediction | Scoring, merge_gap: int | str, min_duration: int | str
 ) -> tuple[float, float, Index, Index]:
     """Both spans in the same unit, where points begin and end in it; the defaults are the same in any unit."""
-    if isinstance(merge_gap, str) == isinstance(min_duration, str):
+    same = isinstance(merge_gap, str) == isinstance(min_duration, str)
+    if same or min_duration == 1:
         gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, data.setting.positions(min_duration, data.n)[0], begins, ends
-    if isinstance(merge_gap, str) and min_duration == 1:
-        gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, 0.0, begins, ends
-    if isinstance(min_duration, str) and merge_gap == 0:
+        return gap, data.setting.positions(min_duration, data.n)[0] if same else 0.0, begins, ends
+    if merge_gap == 0:
         shortest, begins, ends = data.setting.stretches(min_duration, data.n)
         return 0.0, shortest, begins, ends
     raise UndefinedError("merge_gap and min_duration must both be points, or both durations")

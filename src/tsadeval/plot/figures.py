@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +15,16 @@ from tsadeval.plot import rankeval
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, filled, new_figure, options_note, styled
-from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task, selection
+from tsadeval.plot.suites import (
+    agreement,
+    gameability,
+    hard_sensitivity,
+    hard_tasks,
+    pairs_of_task,
+    selection,
+    series_of,
+    wrong_choice,
+)
 from tsadeval.rankeval.quality import Ties, Undefined
 from tsadeval.rankeval.suite import Explanation, SuiteResult
 from tsadeval.rankeval.suites.audit import AuditSuite
@@ -80,21 +89,33 @@ def write_figures(
     drawings = next((draw for kind, draw in kinds if isinstance(result.plan, kind)), None)
     if drawings is None:
         raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
-    return _write(drawings(result, metrics), Path(folder), format, left_out)
+    return write_drawings(drawings(result, metrics), Path(folder), format, left_out)
 
 
 @styled
-def write_explanation(explanation: Explanation, folder: str | Path, *, format: str = "png") -> list[Path]:  # noqa: A002
-    """Write a figure for each task of an explanation, with its worst pairs; returns the files."""
+def write_explanation(
+    explanation: Explanation,
+    folder: str | Path,
+    *,
+    format: str = "png",  # noqa: A002
+    scores: Any = None,
+) -> list[Path]:
+    """Write the figures of an explanation of the suite "hard" or "selection"; returns the files.
+
+    Of hard there is one for each task, with its worst pairs. Of selection there is one for each wrong choice that is
+    printed, which needs the `scores` that the suite was given.
+    """
     check_parameters("write_explanation", {"format": OneOf(tuple(STAMPS))}, {"format": format})
-    return _write(_of_explanation(explanation, "explain"), Path(folder), format)
+    drawings = _of_explanation(explanation, "explain") if scores is None else _of_mistakes(explanation, scores)
+    return write_drawings(drawings, Path(folder), format)
 
 
 # The name of each figure and the function that draws it.
-Drawings = Iterator[tuple[str, Callable[[], "Figure | Axes"]]]
+Drawings = Iterable[tuple[str, Callable[[], "Figure | Axes"]]]
 
 
-def _write(drawings: Drawings, folder: Path, suffix: str, left_out: Tell | None = None) -> list[Path]:
+@styled
+def write_drawings(drawings: Drawings, folder: Path, suffix: str, left_out: Tell | None = None) -> list[Path]:
     """Write figures; what cannot be drawn is told to `left_out`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,6 +146,12 @@ def _of_hard(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawin
 def _of_explanation(found: Explanation, name: str) -> Drawings:
     for task, rows in grouped((row["task"], row) for row in found.rows).items():
         yield f"{name}-{task.replace(':', '-')}", partial(pairs_of_task, found, rows)
+
+
+def _of_mistakes(found: Explanation, scores: Any) -> Drawings:
+    known = series_of(found.plan, scores)
+    for place, row in enumerate(found.rows[: found.pairs], 1):
+        yield f"explain-{place}", partial(wrong_choice, row, known)
 
 
 def _of_audit(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -269,7 +269,7 @@ def fooled(
     `adversaries` are your own, as they were given to the audit.
     """
     example = result.example(metric)
-    chosen, name = _named(result, series, example["series"]), example["adversary"]
+    chosen, name = _named(series_of(result.plan, series), example["series"]), example["adversary"]
     tried = {one.name: one for one in choose_adversaries(adversaries)}
     if name not in tried:
         raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
@@ -285,7 +285,7 @@ def fooled(
 def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Any, ax: Axes | None = None) -> Axes:
     """Draw the series on which two metrics disagree most: values, and the detectors that each prefers."""
     found = result.disagreement(metric, other)
-    chosen = _named(result, series, found["series"])
+    chosen = _named(series_of(result.plan, series), found["series"])
     labels = metric_labels((found["metric"], found["other"]))
     lines = []
     for role in ("first", "second"):
@@ -323,8 +323,12 @@ def misled(result: SuiteResult, metric: AnyMetric, series: Any, ax: Axes | None 
     rows = result.mistakes(metric)
     if mistake >= len(rows):
         raise InvalidInputError(f"there are {len(rows)} wrong choices by {metric}, so none at place {mistake}")
-    row = rows[mistake]
-    chosen = _named(result, series, row["series"])
+    return wrong_choice(rows[mistake], series_of(result.plan, series), ax)
+
+
+def wrong_choice(row: Row, known: Mapping[str, SeriesScores], ax: Axes | None = None) -> Axes:
+    """Draw a row of `explain(metric)` of the suite `selection`, as `misled` has it."""
+    chosen = _named(known, row["series"])
     label = metric_labels([row["metric"]])[row["metric"]]
     lines = [
         (
@@ -336,11 +340,15 @@ def misled(result: SuiteResult, metric: AnyMetric, series: Any, ax: Axes | None 
     return _strips(chosen, lines, f"{label} chose {row['chosen']}: {row['data_set']}, {chosen.name}", ax)
 
 
-def _named(result: SuiteResult, series: Any, name: str) -> SeriesScores:
+def series_of(plan: Any, scores: Any) -> dict[str, SeriesScores]:
+    """Return the series of what a run was given, by name."""
+    return {one.name: one for part in plan.read(scores) for one in part.by_series()}
+
+
+def _named(known: Mapping[str, SeriesScores], name: str) -> SeriesScores:
     """Find a series of a run in what the run was given."""
-    found: dict[str, SeriesScores] = {one.name: one for part in result.plan.read(series) for one in part.by_series()}
-    if name in found:
-        return found[name]
+    if name in known:
+        return known[name]
     raise InvalidInputError(f"series must be those of the run, but {name!r} is not among them")
 
 

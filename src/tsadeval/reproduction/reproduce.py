@@ -22,6 +22,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.detect import detect
 from tsadeval.experiments.detection import Detection
 from tsadeval.plot import five_models, series_with_scores, write_figures
+from tsadeval.plot.figures import write_drawings
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.run import run
 from tsadeval.rankeval.series import CASES, REAL
@@ -308,20 +309,18 @@ class _Work:
 
     def draw(self, results: set[str], folder: Path) -> None:
         """Draw the figures of some results in the paper's layout."""
-        folder.mkdir(parents=True, exist_ok=True)
+        drawings: dict[str, Any] = {"five-models": five_models} if "five" in results else {}
         if results & {"rank", "robustness", "values", "tau", "latency"}:
             write_figures(self.rankings, folder, **AS_PUBLISHED)
-        elif "five" in results:
-            five: Any = five_models()
-            five.figure.savefig(folder / "five-models.png")
+            drawings = {}  # these are all
         for stem, (_, title, margin, _) in SERIES.items():
             if title in self.detections:
                 dataset, found = self.detections[title]
                 scores = {text.partition(",")[0]: s for text, s in found.all_scores(dataset.name).items()}
                 drawn = {name: scores[text] for name, text in DRAWN.items() if text in scores}
-                how: dict[str, Any] = {"margin": margin, "metrics": ON_REAL["CCE"], "title": title}
-                axes: Any = series_with_scores(dataset, drawn, around=0, **how)
-                axes.figure.savefig(folder / f"{stem}.png")
+                how: dict[str, Any] = {"around": 0, "margin": margin, "metrics": ON_REAL["CCE"], "title": title}
+                drawings[stem] = partial(series_with_scores, dataset, drawn, **how)
+        write_drawings(drawings.items(), folder, "png", self.missing.append)
 
 
 def _scaled(dataset: Dataset, name: str) -> Dataset:

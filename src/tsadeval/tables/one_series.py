@@ -1,5 +1,6 @@
 """Check that rows which are to be judged as one series do not belong to several, in a table or batch by batch."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +17,7 @@ SERIES = frozenset({"series", "series_id", "unique_id", "item_id", "dataset", "d
 
 # Clocks are set back and loggers write a line twice: a series may repeat as many of its time stamps as this.
 REPEATED = 0.01
+_NAIVE_DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
 
 
 def check_one_series(groups: Groups, used: Collection[str], time: str | None) -> None:
@@ -209,10 +211,19 @@ def _comparable(table: Table, name: str) -> Array | None:
 
 
 def _stamps_of(groups: Groups, name: str) -> Array:
-    """Return the times of a column, group by group; of texts, numbers that are equal where the texts are."""
-    column = groups.table.columns[name]
+    """Return the times of a column, group by group; of texts other than dates, numbers of the texts."""
     found = _comparable(groups.table, name)
     if found is None:
-        found = codes(column)[0].astype(np.float64)
-        found[found < 0] = np.nan
+        numbers, values = codes(groups.table.columns[name])
+        dates = _dates_of([*map(str, values)])
+        found = numbers.astype(np.float64) if dates is None else dates[numbers]
+        found[numbers < 0] = np.nan if dates is None else np.datetime64("NaT")
     return groups.arranged(found, name)
+
+
+def _dates_of(texts: list[str]) -> Array | None:
+    """Return texts as dates, if all are dates without a time zone."""
+    try:
+        return np.array(texts, "datetime64[us]") if texts and all(map(_NAIVE_DATE.fullmatch, texts)) else None
+    except ValueError:  # the 30th of February
+        return None

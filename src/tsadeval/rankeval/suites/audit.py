@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tsadeval.comparison.choosing import has_both
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
@@ -57,8 +58,8 @@ class SeriesRecord(NamedTuple):
     @classmethod
     def of(cls, series: SeriesScores, scores: Scores) -> Self:
         """Take the detectors that have scores for points of both classes."""
-        n, found = np.size(series.y_true), series.detectors
-        both = tuple(name for name in found if 0 < found[name].scoring.events.points < n - found[name].missing)
+        found = series.detectors
+        both = tuple(name for name in found if has_both(found[name]))
         lacking = tuple(name for name in both if found[name].missing)
         return cls(series.name, _mark(series, scores), both, series.values is not None, lacking)
 

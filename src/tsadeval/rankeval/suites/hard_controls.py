@@ -11,6 +11,7 @@ the skill being at least 5 % of the way from random to perfect.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
     return np.asarray(np.tensordot(weights, values, 1) / weights.sum(axis=1).reshape(-1, *[1] * (values.ndim - 1)))
 
 
+def _skill_of(reference: Any, random: Any, perfect: Any) -> Any:
+    """Return the difference of values that skill makes, in units of which changes are told."""
+    return np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
+
+
 def _compared_with(
     values: Floats, names: Sequence[str], weights: Floats, of_means: bool
 ) -> tuple[Sequence[str], Floats]:
@@ -54,8 +60,7 @@ def _compared_with(
     others = [name for name in names if name not in COMPARED]
     away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
     changed = np.abs(_weighted(away, weights)) if of_means else _weighted(np.abs(away), weights)
-    reference, random, perfect = (_weighted(values[:, place_of[name]], weights) for name in COMPARED)
-    skill = np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
+    skill = _skill_of(*(_weighted(values[:, place_of[name]], weights) for name in COMPARED))
     with np.errstate(invalid="ignore", divide="ignore"):
         return others, changed / skill[:, None]
 
@@ -119,8 +124,7 @@ def _tried(row: Floats, names: Sequence[str]) -> list[int]:
 def _skill(row: Floats, names: Sequence[str]) -> float:
     """Return the difference of values that skill makes in one repeat, in units of which changes are told."""
     if "reference" in names:
-        reference, random, perfect = (row[names.index(name)] for name in COMPARED)
-        return float(max(abs(reference - random), LEAST_SKILL * abs(perfect - random)))
+        return float(_skill_of(*(row[names.index(name)] for name in COMPARED)))
     best = [value for name, value in zip(names, row, strict=True) if name.startswith("perfect")]
     return float(abs(np.nanmean(best) - np.mean(row[_tried(row, names)])))
 

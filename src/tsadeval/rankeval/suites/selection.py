@@ -19,9 +19,10 @@ from tsadeval.metrics.criteria import Criterion, find_criteria
 from tsadeval.rankeval.suites.audit import AuditCell, AuditSuite, SeriesRecord, scoring_of
 from tsadeval.rankeval.suites.audit_table import DETECTOR
 from tsadeval.rankeval.suites.selection_table import CRITERION, SelectionAnalysis
-from tsadeval.scores.scores import Scores, SeriesScores
+from tsadeval.scores.scores import SeriesScores
 from tsadeval.thresholds.rules import parse_rule
 
+COLUMNS = ("y_true", "by", "value")  # of tables of scores, so that they can be read again
 FEWEST = 10  # series of a data set: five to choose on, and five to judge by
 
 
@@ -57,7 +58,8 @@ class SelectionSuite(AuditSuite):
         criteria, threshold = find_criteria(self.criteria), parse_rule(self.threshold)
         parts = self.read(self.data if scores is None else scores)
         usable = self.usable(parts)
-        owner = {series: _name_of(part) if len(parts) > 1 else "all" for part in parts for series in part.series}
+        files = [Path(getattr(part.given, "source", "all")).stem for part in parts] if len(parts) > 1 else ["all"]
+        owner = {series: name for part, name in zip(parts, files, strict=True) for series in part.series}
         sets = self._sets([record for _, record in usable], owner)
         chosen = {name for one in sets for name in one.series}
         limits: dict[str, tuple[float, float]] = {}
@@ -116,18 +118,14 @@ class SelectionSuite(AuditSuite):
 
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
-        lists = {name: json.loads(json.dumps(getattr(self, name))) for name in ("sets", "ranges", "known")}
+        lists = {name: json.loads(json.dumps(getattr(self, name))) for name in ("sets", "ranges", "known", *COLUMNS)}
         return {**super().recorded(), **lists}
 
     def _options_of(self, record: dict[str, Any]) -> dict[str, Any]:
         sets = tuple(DataSet(name, tuple(series), tuple(detectors)) for name, series, detectors in record["sets"])
         pairs = {name: tuple((one, other) for one, other in record[name]) for name in ("ranges", "known")}
-        return super()._options_of(record) | {"sets": sets, **pairs}
-
-
-def _name_of(part: Scores) -> str:
-    """Return the name of a data set: that of its file."""
-    return Path(getattr(part.given, "source", "all")).stem
+        columns = {name: record[name] for name in COLUMNS if name in record}
+        return super()._options_of(record) | {"sets": sets, **pairs, **columns}
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:

@@ -97,19 +97,17 @@ class SelectionAnalysis:
     @cached_property
     def _by_labels(self) -> Floats:
         """`top` by the number of labelled series and metrics, the mean over criteria."""
-        found = []
-        for n in LABELLED:
-            of_criteria = []
-            for criterion in self._criteria:
-                total = sum(
-                    self._totals(
-                        part, criterion, labelled=drawn(len(part.known.series), n, DRAWS, (self.plan.seed or 0, k, n))
-                    ).sum(axis=1)
-                    for k, part in enumerate(self._parts)
-                )
-                of_criteria.append(ratios(np.asarray(total))[1])
-            found.append(_mean(np.array(of_criteria)))
-        return np.array(found)
+
+        def top(criterion: str, n: int) -> Floats:
+            draws = [
+                drawn(len(p.known.series), n, DRAWS, (self.plan.seed or 0, k, n)) for k, p in enumerate(self._parts)
+            ]
+            both = zip(self._parts, draws, strict=True)
+            return ratios(np.sum([self._totals(p, criterion, labelled=some).sum(axis=1) for p, some in both], axis=0))[
+                1
+            ]
+
+        return np.array([_mean(np.array([top(criterion, n) for criterion in self._criteria])) for n in LABELLED])
 
     @cached_property
     def _rows(self) -> list[Row]:
@@ -117,18 +115,18 @@ class SelectionAnalysis:
         rows = []
         for k, name in enumerate(self._names):
             metric = None if k >= len(self.plan.metrics) else self.plan.metrics[k]
-            kin = [] if metric is None else [name for name in self._criteria if _related(name, metric)]
+            rule = None if metric is None or metric.kind == "scores" else self.plan.rule
+            kin = [] if metric is None else [name for name in self._criteria if _related(name, metric, rule)]
             others = [i for i, criterion in enumerate(self._criteria) if criterion not in kin]
             judged = others or list(range(len(self._criteria)))
-            row: Row = {"metric": name, "rule": None if metric is None or metric.kind == "scores" else self.plan.rule}
+            row: Row = {"metric": name, "rule": rule}
             for column, values in (("pair", pair), ("top", top)):
                 found = Estimate.of(_mean(values[:, :, k]))
                 row |= {column: found.value, f"{column}_low": found.low, f"{column}_high": found.high}
-            row |= {"value": row["pair"], "kin": ", ".join(kin)}
-            row["without_kin"] = float(_mean(pair[others, 0, k]))
+            row |= {"value": row["pair"], "kin": ", ".join(kin), "without_kin": float(_mean(pair[others, 0, k]))}
             row |= {f"n{n}": float(found) for n, found in zip(LABELLED, self._by_labels[:, k], strict=True)}
-            row |= {f"pair_{c}": float(pair[i, 0, k]) for i, c in enumerate(self._criteria)}
-            row |= {f"top_{c}": float(top[i, 0, k]) for i, c in enumerate(self._criteria)}
+            for column, values in (("pair", pair), ("top", top)):
+                row |= {f"{column}_{c}": float(values[i, 0, k]) for i, c in enumerate(self._criteria)}
             verdict = ""
             if metric is not None:
                 mine, best = (Estimate.of(_mean(pair[judged][:, :, i])) for i in (k, -1))
@@ -215,7 +213,7 @@ class SelectionAnalysis:
         note = f"{len(rows)} wrong choices of two; worth: by the criterion, on the other half of the series"
         name = str(self.plan.find(metric))
         lead = f"{name}: {_two(self.table()[name])} of what choosing between two detectors could gain"
-        return Explanation(rows, grid=[columns, *body], lead=lead, notes=[note])
+        return Explanation(rows, grid=[columns, *body], lead=lead, notes=[note], plan=self.plan, pairs=pairs)
 
 
 def _mean(values: Floats) -> Floats:
@@ -229,7 +227,8 @@ def _two(value: float) -> str:
     return NONE if math.isnan(value) else f"{value:.2f}"
 
 
-def _related(criterion: str, metric: Metric) -> bool:
-    """Return True if a criterion of the library, with whatever costs, asks nearly the same as a metric."""
+def _related(criterion: str, metric: Metric, rule: str | None) -> bool:
+    """Return True if a criterion of the library, with whatever costs, asks nearly the same as a metric at a rule."""
     name = criterion.partition("(")[0]
-    return name in CRITERIA and metric.name in CRITERIA[name].kin
+    at_budget = criterion == "events" and rule is not None and rule.startswith("budget(")
+    return name in CRITERIA and (at_budget or metric.name in CRITERIA[name].kin)
