@@ -26,7 +26,6 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.baseline import SKILL
 from tsadeval.evaluation.many import Pool, Rules, warn_unpooled
 from tsadeval.metrics.criteria import AnyCriterion, find_criterion
 from tsadeval.scores.scores import Scores

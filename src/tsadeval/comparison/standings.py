@@ -14,7 +14,7 @@ from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd
 from tsadeval.core.results import Row, plain
-from tsadeval.evaluation.skill import SKILL
+from tsadeval.evaluation.baseline import SKILL
 
 Data = dict[str, Any]
 ALPHA = 0.05  # from which p-value on two detectors are not told apart
