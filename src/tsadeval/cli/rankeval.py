@@ -190,7 +190,7 @@ def explain(
     if output is not None and drawn and (hard or data):
         from tsadeval.plot import write_explanation
 
-        say(map(str, write_explanation(found, output, scores=None if hard else data)))
+        say(map(str, write_explanation(found, output, scores=data)))
     elif output is not None:
         asked = f"pictures are of the suites hard and selection; {hard_hint(metric)}"
         say(["pictures show the scores that were chosen by: add --data" if drawn else asked])

@@ -85,6 +85,20 @@ def find_flaws(values: Floats, chance: Bools, alarms: Floats) -> list[Flaw | Non
 # Statistics.
 
 
+def fill_worst(
+    tables: Mapping[str, Floats], rows: Sequence[Row], series: Sequence[str], detectors: Sequence[str], lower: set[str]
+) -> dict[str, Floats]:
+    """Where a detector has no scores, take the worst value that any detector has on the series, by metric."""
+    have = {(row["series"], row["detector"]) for row in rows if row["status"] != "missing"}
+    lost = np.array([[(s, d) not in have for d in detectors] for s in series])
+
+    def worst(metric: str, values: Floats) -> Floats:
+        of = np.fmax if metric in lower else np.fmin
+        return np.asarray(of.reduce(np.where(np.isfinite(values), values, math.nan), axis=1, keepdims=True))
+
+    return {metric: np.where(lost, worst(metric, values), values) for metric, values in tables.items()}
+
+
 def best_of(values: Floats) -> Floats:
     """Return the largest value of each series; NaN where there is none."""
     return np.asarray(np.fmax.reduce(values, axis=1, initial=math.nan))
