@@ -5,8 +5,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.options import CellLimits, DataFolder, Work, complete_metrics, names_of, running, say, with_options
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import (
+    CellLimits,
+    DataFolder,
+    Shown,
+    Work,
+    complete_metrics,
+    names_of,
+    running,
+    say,
+    show,
+    with_options,
+)
 from tsadeval.core.facts import grouped
 from tsadeval.core.results import Result, ResultTable, Row
 from tsadeval.datasets import data_folder
