@@ -145,12 +145,11 @@ class Ledger:
         self._left.pop(self._cell(*(update[name] for name in self._cell._fields)), None)
         self._working = ()
 
-    def batch(self) -> list[Row]:
-        """Return the rows that have come, and forget them; none before a second has passed since the last ones."""
-        if time.monotonic() - self._since < BATCH_SECONDS:
-            return []
-        rows, self.rows, self._since = self.rows, [], time.monotonic()
-        return rows
+    def batch(self) -> Iterator[list[Row]]:
+        """Yield the rows that have come, and forget them, where a second has passed since the last ones."""
+        if self.rows and time.monotonic() - self._since >= BATCH_SECONDS:
+            yield self.rows
+            self.rows, self._since = [], time.monotonic()
 
     def break_off(self, message: str) -> list[Any]:
         """Note an error for what was being computed, since the work ended; return chunks of what is left to do."""
@@ -179,8 +178,7 @@ def compute_batches(compute: Compute, chunk: Any) -> Iterator[list[Row]]:
         try:
             for update in compute(ledger.chunk):
                 ledger.record(update)
-                if rows := ledger.batch():
-                    yield rows
+                yield from ledger.batch()
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:

@@ -166,8 +166,7 @@ class _Pool:
             for one in said:
                 if not isinstance(one, str):
                     ledger.record(one)
-                    if rows := ledger.batch():
-                        yield rows
+                    yield from ledger.batch()
                     continue
                 self._idle.append(worker)
                 del self._busy[worker]
