@@ -177,8 +177,7 @@ def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any, color: str) 
         values, anomaly = table["share"] * len(table), np.ones(len(table), np.bool_)
     found = colors.to_rgba(values)
     style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
-    if anomaly.any():
-        style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+    style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
 
 
 def _colors(end: float = 0.5) -> Any:
