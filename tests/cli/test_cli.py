@@ -12,7 +12,7 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.cli.output import show
+from tsadeval.cli.options import show
 from tsadeval.core.metric import METRICS
 from tsadeval.core.results import Result
 from tsadeval.detectors import DETECTORS

@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_counted(shop):
         *({"start": f"2025-01-0{day}T00:00:00Z", "stop": f"2025-01-0{day}T01:00:00Z"} for day in (4, 5, 6)),
     ]
     write("odd.csv", rows)
-    done = score(FILES[0], *ASKED, "--incidents", "odd.csv", "--clip", "--format", "json")
+    done = score(FILES[0], *ASKED, "--incidents", "odd.csv", "--format", "json")
     assert [row["events"] for row in rows_of(done)] == [3]
     assert done.stderr == (
         "tsadeval: odd.csv: of the intervals, 3 outside the data were dropped, 1 that reaches beyond the data was cut, "
@@ -211,7 +211,7 @@ def test_an_incident_inside_a_gap_is_not_that_of_the_next_point(shop):
     inside = [{"start": stamp(100), "stop": stamp(130)}, {"start": stamp(400), "stop": stamp(410)}]
     write("two.csv", inside)
     pd.DataFrame({"time": times, "a": minutes / 7 % 3, "b": minutes / 5 % 3}).to_csv("web.csv", index=False)
-    done = score("web.csv", "--score", "a,b", *ASKED, "--incidents", "two.csv", "--clip", "--format", "json")
+    done = score("web.csv", "--score", "a,b", *ASKED, "--incidents", "two.csv", "--format", "json")
     assert [row["events"] for row in rows_of(done)] == [1, 1]
     assert "two.csv: of the intervals, 1 in a gap of the data was dropped\n" in done.stderr  # once for two columns
     both = {name: [row[name] for row in inside] for name in ("start", "stop")} | {"id": ["gap", "seen"]}

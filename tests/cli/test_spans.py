@@ -1,4 +1,4 @@
-"""`--time --incidents --ignore --clip` of `tsadeval compare` and `tsadeval report`: as `tsadeval score` has them."""
+"""`--time --incidents --ignore` of `tsadeval compare` and `tsadeval report`: as `tsadeval score` has them."""
 
 import csv
 import io
@@ -103,7 +103,7 @@ def test_what_does_not_fit_is_cut_and_said(shop):
     done = call("compare", *files)
     assert done.exit_code == 0
     assert "1 that reaches beyond the data was cut" in done.stderr
-    done = call("report", *files, "--clip")  # which was an option once
+    done = call("report", *files)
     assert done.exit_code == 0
     assert "1 that reaches beyond the data was cut" in done.stderr
     text = Path("report.html").read_text(encoding="utf-8")

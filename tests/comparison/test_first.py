@@ -12,7 +12,7 @@ import tsadeval as te
 from tsadeval.comparison.standings import at_chance, find_flaws
 from tsadeval.core.facts import Flaw
 from tsadeval.core.inputs import Scoring
-from tsadeval.evaluation.skill import skill_of
+from tsadeval.evaluation.baseline import skill_of
 
 
 @pytest.fixture(autouse=True)

@@ -137,18 +137,6 @@ def test_public_names():
     assert "cce" in dir(te.metrics)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("package", "name"),
-    [("evaluation", "StreamingCCE"), *(("tables", name) for name in ("Run", "TableScoring", "runs", "scorings"))],
-)
-def test_names_that_have_moved_answer_where_they_were(package, name):
-    module = importlib.import_module(f"tsadeval.{package}")
-    assert getattr(module, name).__name__ == name
-    with pytest.raises(AttributeError, match=f"tsadeval.{package} has no 'nothing'"):
-        _ = module.nothing
-
-
 def test_every_module_has_a_docstring():
     for file in Path(te.__file__).parent.rglob("*.py"):
         if file.parent.name != "_kernels":

@@ -69,6 +69,25 @@ def test_without_a_zone_the_clocks_are_named():
         te.times(["2026-10-25 12:00", "2026-10-25 11:00", "2026-10-25 13:00"])
 
 
+@pytest.mark.parametrize(
+    ("zone", "day", "row"),
+    [
+        ("Africa/Cairo", "2025-10-29", 192),  # in the night to a Friday
+        ("America/Nuuk", "2025-10-24", 192),  # to 23:00 of a Saturday
+        ("Australia/Lord_Howe", "2026-04-04", 104),  # by half an hour
+    ],
+)
+def test_clocks_that_go_back_otherwise(zone, day, row):
+    stamps = pd.date_range(day, periods=400, freq="15min", tz=zone).tz_localize(None)
+    with pytest.raises(InvalidInputError, match=f"clocks went back at row {row} .*give tz="):
+        te.times(stamps)
+    with pytest.raises(InvalidInputError, match="sort"):  # no clock is set back at noon
+        te.times(stamps + pd.Timedelta("12h"))
+    hours = pd.date_range(day, periods=400, freq="h")
+    with pytest.raises(InvalidInputError, match="repeats row 22; drop one"):
+        te.times(hours[[*range(23), *range(22, 400)]])
+
+
 def test_offsets_hold_beside_naive_times():
     mixed = ["2026-06-01 12:00", "2026-06-01 11:00Z", "2026-06-01 14:00+02:00", "2026-06-01 15:00"]
     found = te.times([*mixed[:2], "2026-06-01 13:30+02:00", *mixed[3:]], tz="Europe/Berlin")

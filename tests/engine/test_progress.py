@@ -38,7 +38,8 @@ def test_lines_off_a_terminal(capsys, monkeypatch):
         bar(0, 4)
         bar(1, 4, "a.csv, lof")
     assert capsys.readouterr().err == ""  # a short run prints nothing
-    monkeypatch.setattr("tsadeval.engine.progress.LINE_SECONDS", 0)
+    for name in ("FIRST_SECONDS", "LINE_SECONDS"):
+        monkeypatch.setattr(f"tsadeval.engine.progress.{name}", 0)
     with Bar("detect") as bar:
         bar(0, 4)
         bar(2, 4, "a.csv, lof")
@@ -53,6 +54,15 @@ def test_time_left(capsys, monkeypatch):
         bar(10, 100)
         bar(20, 100)
     assert capsys.readouterr().err == "run: 20 of 100 values, about 160 s left\n"
+
+
+def test_the_first_line_comes_after_two_seconds(capsys, monkeypatch):
+    clock = iter([0.0, 1.5, 2.0, 6.5, 7.0])
+    monkeypatch.setattr("tsadeval.engine.progress.time.monotonic", lambda: next(clock))
+    with Bar("run") as bar:
+        for done in range(5):
+            bar(done, 1000)
+    assert capsys.readouterr().err == "run: 2 of 1000 values\nrun: 4 of 1000 values\n"
 
 
 def test_the_first_tenth_says_nothing_of_the_time_left(capsys, monkeypatch):
@@ -90,6 +100,28 @@ def test_functions_and_what_is_refused(files):
     assert told == [(0, 1), (1, 1)]
     with pytest.raises(InvalidParameterError, match="progress must be True"):
         te.detect(files[:1], "lof(window=5)", "cce", progress="bar")
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_a_long_chunk_is_seen_to_move_and_what_it_has_is_kept(tmp_path, monkeypatch, n_jobs):
+    monkeypatch.setattr("tsadeval.engine.cells.BATCH_SECONDS", 0.0)  # as if each value took long
+    one_chunk = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path / "store", "n_jobs": n_jobs}
+    told = []
+
+    def interrupt(done, total):
+        told.append(done)
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        te.rankeval.run("quick", "cce", progress=interrupt, **one_chunk)
+    assert told[0] == 0
+    assert 3 <= told[-1] < 30
+    told.clear()
+    result = te.rankeval.run("quick", "cce", progress=lambda done, total: told.append((done, total)), **one_chunk)
+    assert told[0][0] >= 3  # not computed again
+    assert told[-1][0] == told[-1][1] == len(result.to_frame())
+    assert len(set(told)) > 5
 
 
 def test_notebooks_show_tables():

@@ -129,9 +129,6 @@ def test_what_does_not_fit_is_cut(folder):
     assert "1 that reaches beyond the data was cut" in cut
     assert "intervals of ftp are not used" in unused
     assert [row["anomalous"] for row in found.rows] == [50, 20, 10]
-    with pytest.warns(FutureWarning, match="the option clip= goes"):
-        cut = te.score_files("all.csv", "f1", clip=True, **options)
-    assert [row["value"] for row in cut.rows] == [row["value"] for row in found.rows]
 
 
 @pytest.mark.parametrize("most", [30, 2])  # scorings that are printed one by one

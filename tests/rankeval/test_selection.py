@@ -274,3 +274,8 @@ def test_pictures(scores, result, tmp_path):
     with pytest.raises(te.errors.InvalidInputError, match="0 wrong choices by auc_pr"):
         te.plot.misled(result, "auc_pr", scores)
     assert [path.name for path in te.plot.write_figures(result, tmp_path)] == ["selection.png"]
+    found = result.explain("f1_pa", pairs=2)
+    written = te.plot.write_explanation(found, tmp_path, format="svg", scores=scores)
+    assert [path.name for path in written] == ["explain-1.svg", "explain-2.svg"]
+    with pytest.raises(te.errors.InvalidInputError, match="add scores="):
+        te.plot.write_explanation(found, tmp_path)

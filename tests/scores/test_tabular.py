@@ -1,6 +1,7 @@
 """What is to be judged in a table: groups of rows, columns of scores, names of series and detectors."""
 
 import shutil
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,30 @@ import published
 import tsadeval as te
 from data_files import write
 from tsadeval.errors import InvalidInputError
-from tsadeval.scores.scores import Run, runs
+from tsadeval.scores.forms import Source, find_shards
+from tsadeval.scores.options import Options
+from tsadeval.scores.scored import LeftOut
 from tsadeval.scores.tabular import scorings
 from tsadeval.tables import read_table, table_files
 
 WIDE = {"label": [0, 1, 0], "lof": [0.1, 0.9, 0.2], "pca": [1, 2, 3], "note": ["x", "y", "z"]}
 
-pytestmark = pytest.mark.filterwarnings("ignore:tsadeval.tables.runs goes")
+
+class Run(NamedTuple):
+    series: str
+    detector: str
+    y_true: Any
+    y_score: Any
+
+
+def runs(data, *, y_true="label", y_score="score", **reading):
+    """Read each scoring by itself, without the other detectors of its series."""
+    options = Options.of({"label": y_true, "score": y_score, **reading})
+    for shard in find_shards(Source(data, None, None, options)).shards:
+        for one in shard.read():
+            if isinstance(one, LeftOut):
+                raise InvalidInputError(str(one))
+            yield Run(one.series, one.detector, one.y_true, one.y_score)
 
 
 def plain(parts):

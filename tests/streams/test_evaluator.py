@@ -13,7 +13,7 @@ from naive import timing
 from naive.event_level import false_runs
 from strategies import examples, scorings
 from tsadeval.core.inputs import Prediction
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.streams import runs
 from tsadeval.streams.drift import DriftTest
 
@@ -68,23 +68,6 @@ def test_stream_equals_batch_on_any_chunking(data, timed):
             last = te.evaluate(y[keep], s[keep], BATCH, threshold=0.4, times=None if t is None else t[keep])
             recent = {row["metric"]: row["recent"] for row in found.rows}
             assert [recent[name] for name in BATCH] == pytest.approx(list(last.values()), nan_ok=True, abs=1e-9)
-
-
-def test_old_names_answer_with_a_warning():
-    y, s, t = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1], np.arange(6).astype("datetime64[m]")
-    found = te.StreamingEvaluator(0.5, window=6).update(y, s, t).compute()
-    for old, new, value in (
-        ("delay", "detection_delay(unit='min')", 1.0),
-        ("false_alarms_per_day", "false_alarms(per='day')", 360.0),
-    ):
-        with pytest.warns(DeprecationWarning, match=old):
-            assert found[old] == found[new] == value
-        assert old not in [row["metric"] for row in found.rows]
-    plain = te.StreamingEvaluator(0.5).update(y, s).compute()
-    with pytest.warns(DeprecationWarning, match="is the metric detection_delay now"):
-        assert plain["delay"] == plain["detection_delay"] == 1.0
-    with pytest.warns(DeprecationWarning, match="per='day'"), pytest.raises(UnknownNameError):
-        plain["false_alarms_per_day"]
 
 
 @pytest.mark.parametrize("threshold", np.arange(1, 10) / 10)

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tsadeval.cli.options import say, say_warnings, with_options
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import Shown, say, say_warnings, show, with_options
 from tsadeval.core.names import is_number
 from tsadeval.scores.scores import Scores
 from tsadeval.thresholds.choices import Choices, choose_threshold

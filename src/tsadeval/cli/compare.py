@@ -8,8 +8,18 @@ from warnings import WarningMessage
 
 import typer
 
-from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, say, say_warnings, with_options
-from tsadeval.cli.output import WHOLE, Shown, show
+from tsadeval.cli.options import (
+    WHOLE,
+    MetricNames,
+    Shown,
+    Threshold,
+    Work,
+    names_of,
+    say,
+    say_warnings,
+    show,
+    with_options,
+)
 from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.core.names import is_number, split_names
 from tsadeval.core.parallel import on_cluster

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import DataFolder, complete_datasets
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import DataFolder, Shown, complete_datasets, show
 from tsadeval.core.results import Result, ResultTable
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord

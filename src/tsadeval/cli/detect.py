@@ -8,16 +8,19 @@ import typer
 from tsadeval.cli.options import (
     CellLimits,
     DataFolder,
+    Format,
     MetricNames,
+    Shown,
     Threshold,
     Work,
     complete_datasets,
     complete_detectors,
     running,
     say,
+    show,
+    tell_failures,
     with_options,
 )
-from tsadeval.cli.output import Format, Shown, show, tell_failures
 from tsadeval.core.names import split_names
 from tsadeval.experiments import detect as api
 from tsadeval.experiments.detection import Detection

@@ -1,18 +1,23 @@
-"""Options that several commands share: columns and files, workers and limits; shell completion, messages, progress."""
+"""What commands share: options (columns, files, workers, limits) and their completion; formats, messages, progress."""
 
+import csv
 import functools
 import inspect
+import io
+import json
+import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 
 from tsadeval.core import setting
-from tsadeval.core.names import split_names
+from tsadeval.core.names import FORMULA, TEXT, split_names
 from tsadeval.core.parallel import on_cluster
+from tsadeval.core.results import Result, plain
 from tsadeval.engine.progress import Bar
 from tsadeval.scores.scores import Scores
 
@@ -123,9 +128,8 @@ def scores_of(
         bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be used.")] = False,
-    clip: Annotated[bool, typer.Option("--clip", hidden=True, help="Has no effect: incidents are always cut.")] = False,
 ) -> Scores:
-    """Return the scores in files, by the options of `te.Scores`; `clip` was an option before."""
+    """Return the scores in files, by the options of `te.Scores`."""
     reading = {
         "label": label,
         "score": names_of(score) or "score",
@@ -235,3 +239,39 @@ def running(title: str, dask: str) -> Iterator[Bar]:
     except KeyboardInterrupt:
         say([f"stopped; {bar.words}. The same command again computes the rest."])
         raise typer.Exit(130) from None
+
+
+Format = Literal["text", "csv", "json", "latex", "html"]
+Shown = Annotated[Format, typer.Option(help="How to print the values.")]
+WHOLE = ("csv", "json")  # these have all rows and columns, the others what is worth reading
+MANY = 20  # failures that are printed in full
+
+
+def show(result: Result, format: Format, columns: Sequence[str] = ()) -> str:
+    """Return a result in the wanted form; csv and json keep all digits, and leave empty what is not a number.
+
+    By default they have all columns but the seconds, which differ from run to run.
+    """
+    if format == "text":
+        return repr(result)
+    if format == "latex":
+        return result.to_latex()
+    if format == "html":
+        return result._repr_html_()
+    rows = result.rows
+    head = columns or [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
+    table = [[plain(row.get(key)) for key in head] for row in rows]
+    if format == "json":
+        return json.dumps([dict(zip(head, row, strict=True)) for row in table], indent=2)
+    text = io.StringIO()
+    for row in (head, *table):
+        cells = (re.sub(FORMULA, TEXT, cell) if isinstance(cell, str) else cell for cell in row)
+        csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().rstrip("\n")
+
+
+def tell_failures(lines: Sequence[str]) -> None:
+    """Print the first failures, a line each, and how many more there are: thousands would hide the result."""
+    say(lines[:MANY])
+    if len(lines) > MANY:
+        say([f"and {len(lines) - MANY:,} more such lines: --format csv has all messages"])

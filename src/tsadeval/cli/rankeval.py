@@ -5,8 +5,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.options import CellLimits, DataFolder, Work, complete_metrics, names_of, running, say, with_options
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import (
+    CellLimits,
+    DataFolder,
+    Shown,
+    Work,
+    complete_metrics,
+    names_of,
+    running,
+    say,
+    show,
+    with_options,
+)
 from tsadeval.core.facts import grouped
 from tsadeval.core.results import Result, ResultTable, Row
 from tsadeval.datasets import data_folder
@@ -183,7 +193,7 @@ def explain(
     if output is not None and drawn and (hard or data):
         from tsadeval.plot import write_explanation
 
-        say(map(str, write_explanation(found, output, scores=None if hard else data)))
+        say(map(str, write_explanation(found, output, scores=data)))
     elif output is not None:
         asked = f"pictures are of the suites hard and selection; {hard_hint(metric)}"
         say(["pictures show the scores that were chosen by: add --data" if drawn else asked])
@@ -273,8 +283,7 @@ def _hints(result: SuiteResult, store: Path) -> list[str]:
 
 def _complain(result: SuiteResult) -> bool:
     """Print the first error message of each metric that raised; return True if any did."""
-    values = result.to_frame()
-    values = values[values["status"] == "error"]
+    values = result.to_frame().query("status == 'error'")
     values = values.drop_duplicates(["metric", "series"]) if "detector" in values else values  # one by detector
     failed = grouped(zip(values["metric"], values["message"], strict=True))
     say(f"{name} failed on {len(why)} series, first with {why[0]}" for name, why in failed.items())

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.options import complete_detectors, complete_metrics
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import Shown, complete_detectors, complete_metrics, show
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.core.results import Result
 from tsadeval.detectors.records import DETECTORS, parse_detector

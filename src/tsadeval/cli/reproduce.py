@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.options import DataFolder, Work, running, say, with_options
-from tsadeval.cli.output import Shown, show
+from tsadeval.cli.options import DataFolder, Shown, Work, running, say, show, with_options
 from tsadeval.reproduction.reproduce import RESULTS
 from tsadeval.reproduction.reproduce import reproduce as run
 

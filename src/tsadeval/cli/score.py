@@ -9,8 +9,21 @@ from typing import Annotated, Any
 import typer
 
 import tsadeval
-from tsadeval.cli.options import MetricNames, Threshold, Work, names_of, running, say, say_warnings, with_options
-from tsadeval.cli.output import WHOLE, Format, Shown, show, tell_failures
+from tsadeval.cli.options import (
+    WHOLE,
+    Format,
+    MetricNames,
+    Shown,
+    Threshold,
+    Work,
+    names_of,
+    running,
+    say,
+    say_warnings,
+    show,
+    tell_failures,
+    with_options,
+)
 from tsadeval.core.facts import Reason, grouped, odd_alarms, points_of
 from tsadeval.core.messages import are, by_reason, label_notes, named, warn_of_alarms
 from tsadeval.core.metric import Metric, Rule

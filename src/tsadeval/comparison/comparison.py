@@ -13,7 +13,7 @@ from tsadeval.comparison import description, inference
 from tsadeval.comparison.choosing import choice_table
 from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.standings import find_flaws, find_standing
+from tsadeval.comparison.standings import fill_worst, find_flaws, find_standing
 from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
@@ -113,18 +113,11 @@ class Comparison(Result):
             m: np.array([[finite_mean(found.get((s, d, m), ())) for d in self.detectors] for s in self.series])
             for m in self.metrics
         }
-        return self._fill(tables) if self.missing == "worst" else tables
-
-    def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:
-        """Where a detector has no scores, take the worst value that any detector has on the series."""
-        have = {(row["series"], row["detector"]) for row in self.rows if row["status"] != "missing"}
-        lost = np.array([[(s, d) not in have for d in self.detectors] for s in self.series])
-        filled = {}
-        for metric, values in tables.items():
-            worst_of = np.fmax if metric in self._lower else np.fmin
-            worst = worst_of.reduce(np.where(np.isfinite(values), values, math.nan), axis=1, keepdims=True)
-            filled[metric] = np.where(lost, worst, values)
-        return filled
+        return (
+            fill_worst(tables, self.rows, self.series, self.detectors, self._lower)
+            if self.missing == "worst"
+            else tables
+        )
 
     @cached_property
     def _standing(self) -> tuple[Bools, dict[str, Floats]]:

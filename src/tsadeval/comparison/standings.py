@@ -14,7 +14,7 @@ from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd
 from tsadeval.core.results import Row, plain
-from tsadeval.evaluation.skill import SKILL
+from tsadeval.evaluation.baseline import SKILL
 
 Data = dict[str, Any]
 ALPHA = 0.05  # from which p-value on two detectors are not told apart
@@ -83,6 +83,20 @@ def find_flaws(values: Floats, chance: Bools, alarms: Floats) -> list[Flaw | Non
 
 
 # Statistics.
+
+
+def fill_worst(
+    tables: Mapping[str, Floats], rows: Sequence[Row], series: Sequence[str], detectors: Sequence[str], lower: set[str]
+) -> dict[str, Floats]:
+    """Where a detector has no scores, take the worst value that any detector has on the series, by metric."""
+    have = {(row["series"], row["detector"]) for row in rows if row["status"] != "missing"}
+    lost = np.array([[(s, d) not in have for d in detectors] for s in series])
+
+    def worst(metric: str, values: Floats) -> Floats:
+        of = np.fmax if metric in lower else np.fmin
+        return np.asarray(of.reduce(np.where(np.isfinite(values), values, math.nan), axis=1, keepdims=True))
+
+    return {metric: np.where(lost, worst(metric, values), values) for metric, values in tables.items()}
 
 
 def best_of(values: Floats) -> Floats:

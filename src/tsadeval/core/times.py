@@ -248,7 +248,9 @@ def _check_order(found: Times, name: str) -> None:
     days, hours = np.divmod(found.stamps[1:][~later], UNITS["d"])
     at_night = (hours < 4 * HOUR) & (days % 7 == 3)  # of a Sunday, as nearly all zones have it
     back_by_hour = (np.abs(HOUR + back - step) <= step) & (back <= 0) & at_night
-    if found.kind == "dates" and back_by_hour.all() and len(back) <= max(1, len(steps) // 100):
+    # In other nights, or by half an hour, the step has to fit exactly.
+    exact = (back < 0) & np.isin(back, [step - HOUR, step - HOUR // 2]) & ((hours + 2 * HOUR) % UNITS["d"] < 6 * HOUR)
+    if found.kind == "dates" and (back_by_hour | exact).all() and len(back) <= max(1, len(steps) // 100):
         how = hint("give tz=, such as tz='Europe/Berlin'", "give --tz, such as --tz Europe/Berlin")
         raise InvalidInputError(
             f"{name}: clocks went back at {_place(name, row)} ({found.text(int(found.stamps[row]))}): {how}, or write "

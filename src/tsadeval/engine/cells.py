@@ -5,7 +5,8 @@ A cell is one value that is to be computed, named by small plain data; a cell th
 
 import math
 import platform
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, get_args, get_type_hints
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # which need the compiled kernels; scores can be made where t
 
 C = TypeVar("C", bound=tuple[Any, ...])
 K = TypeVar("K")
+BATCH_SECONDS = 1.0  # rows of a chunk that takes longer are handed on as often
 
 # What is known of every value, whatever it is a value of, with Arrow types.
 OUTCOME = {
@@ -132,6 +134,7 @@ class Ledger:
         self._left: dict[Any, None] = dict.fromkeys(chunk.cells)
         self._cell = type(chunk.cells[0])
         self._working: tuple[Any, ...] = ()
+        self._since = time.monotonic()
 
     def record(self, update: Row | Working) -> None:
         """Add a row, or note which cells are being computed now."""
@@ -141,6 +144,12 @@ class Ledger:
         self.rows.append(update)
         self._left.pop(self._cell(*(update[name] for name in self._cell._fields)), None)
         self._working = ()
+
+    def batch(self) -> Iterator[list[Row]]:
+        """Yield the rows that have come, and forget them, where a second has passed since the last ones."""
+        if self.rows and time.monotonic() - self._since >= BATCH_SECONDS:
+            yield self.rows
+            self.rows, self._since = [], time.monotonic()
 
     def break_off(self, message: str) -> list[Any]:
         """Note an error for what was being computed, since the work ended; return chunks of what is left to do."""
@@ -158,18 +167,23 @@ class Ledger:
 
 def compute_all(compute: Compute, chunk: Any) -> list[Row]:
     """Compute a row for every cell of a chunk here. What user code raises (`sys.exit` too) is an error of its cell."""
-    todo, rows = [chunk], []
+    return [row for rows in compute_batches(compute, chunk) for row in rows]
+
+
+def compute_batches(compute: Compute, chunk: Any) -> Iterator[list[Row]]:
+    """Yield the same rows as they come, so that a chunk of minutes is seen to move and what it has is kept."""
+    todo = [chunk]
     while todo:
         ledger = Ledger(todo.pop())
         try:
             for update in compute(ledger.chunk):
                 ledger.record(update)
-        except KeyboardInterrupt:
+                yield from ledger.batch()
+        except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
             todo += ledger.break_off(raised(error))
-        rows += ledger.rows
-    return rows
+        yield ledger.rows
 
 
 def raised(error: BaseException) -> str:

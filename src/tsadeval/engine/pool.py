@@ -166,6 +166,7 @@ class _Pool:
             for one in said:
                 if not isinstance(one, str):
                     ledger.record(one)
+                    yield from ledger.batch()
                     continue
                 self._idle.append(worker)
                 del self._busy[worker]

@@ -12,8 +12,8 @@ from tsadeval.errors import InvalidParameterError
 
 # A function of (done, total), or a class such as tqdm.auto.tqdm, which makes a bar with `update`.
 Progress: TypeAlias = Callable[..., Any]
-# Off a terminal a line is printed as often, in seconds: a log of hours stays readable, and a short run prints none.
-LINE_SECONDS = 10.0
+# Off a terminal the first line comes after so many seconds, so that a short run prints none, and others as often.
+FIRST_SECONDS, LINE_SECONDS = 2.0, 5.0
 # The time left is named from this share of what there was to do on: the first values may be the slow ones.
 KNOWN = 0.1
 
@@ -21,7 +21,8 @@ KNOWN = 0.1
 class Bar:
     """Progress of values, with their rate, the time left and the name of the last one; on standard error.
 
-    On a terminal it is a bar. Elsewhere, as in a log file or a notebook, it is a line every ten seconds.
+    On a terminal it is a bar. Elsewhere, as in a log file or a notebook, it is a line after two seconds, and then
+    one every five.
     """
 
     def __init__(self, title: str) -> None:
@@ -54,7 +55,7 @@ class Bar:
         """Show how far the run is, and what it finished last."""
         now = time.monotonic()
         if self._total is None:
-            self._started, self._before, self._spoke = now, done, now
+            self._started, self._before, self._spoke = now, done, now - LINE_SECONDS + FIRST_SECONDS
         self._done, self._total = done, total
         seconds = now - self._started
         rate = (done - self._before) / seconds if seconds > 0.5 else 0.0

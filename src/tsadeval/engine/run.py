@@ -19,7 +19,7 @@ from tsadeval.core.messages import named
 from tsadeval.core.parallel import in_order, mapped, workers
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import C, Compute, compute_all
+from tsadeval.engine.cells import C, Compute, compute_all, compute_batches
 from tsadeval.engine.fingerprints import UNKEYED
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
@@ -65,7 +65,7 @@ def complete(
     threads: bool = False,
     known: int = 0,
 ) -> None:
-    """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`).
+    """Compute what the store does not have yet of these cells; progress is told as rows come (`progress_of`).
 
     Cells are gone through twice and never kept, and chunks of them are made as they are needed, where `chunks` does so.
     In this process they are computed without `n_jobs`, one by one, or where their code allows it in `threads`, by
@@ -118,7 +118,8 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
     asked = configured if n_jobs is None else n_jobs
     threads = threads and name != "SequentialBackend"
     if name == "SequentialBackend" or ((asked is None or threads) and not limits):
-        return in_order(lambda chunk: compute_all(compute, chunk), chunks, asked if threads else 1)
+        batches = (rows for chunk in chunks for rows in compute_batches(compute, chunk))
+        return in_order(lambda chunk: compute_all(compute, chunk), chunks, asked) if threads else batches
     return supervised(chunks, compute, joblib.effective_n_jobs(1 if asked is None else asked), limits)
 
 

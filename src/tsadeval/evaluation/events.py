@@ -7,18 +7,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from tsadeval.core.durations import UNITS as SIZES
-from tsadeval.core.facts import counts_of, events_after_gaps, points_of
+from tsadeval.core.facts import counts_of, events_after_gaps, grouped, points_of
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.messages import count_notes
 from tsadeval.core.metric import METRICS, Rule
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
 from tsadeval.core.times import read_times
-from tsadeval.errors import InvalidInputError, UnknownNameError, hint
-from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
+from tsadeval.errors import InvalidInputError, hint
+from tsadeval.incidents.placement import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
 from tsadeval.metrics.counting import STATISTICS, UNITS, overlaps
 from tsadeval.metrics.event_sweep import with_early
@@ -26,7 +26,7 @@ from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
-from tsadeval.thresholds.joint import of_one_detector
+from tsadeval.thresholds.best import of_one_detector
 from tsadeval.thresholds.pages import by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule
 
@@ -104,14 +104,9 @@ class EventTable(Result):
 
 def detected_by(rows: Sequence[Row], column: str) -> dict[str, tuple[int, int]]:
     """For each value of a column: how many events are detected, of how many."""
-    known = list(dict.fromkeys(name for row in rows for name in row))
-    if column not in known:
-        raise UnknownNameError(f"no column {column!r} in this result: {did_you_mean(column, known)}")
-    found: dict[str, tuple[int, int]] = {}
-    for row in rows:
-        detected, events = found.get(str(row.get(column)), (0, 0))
-        found[str(row.get(column))] = detected + row["detected"], events + 1
-    return found
+    check_known(column, dict.fromkeys(name for row in rows for name in row), "column", "this result")
+    groups = grouped((str(row.get(column)), row["detected"]) for row in rows)
+    return {value: (sum(detected), len(detected)) for value, detected in groups.items()}
 
 
 def summed_up(tables: Sequence[EventTable]) -> list[str]:

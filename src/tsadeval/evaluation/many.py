@@ -21,10 +21,9 @@ from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.core.setting import Setting
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, warn
-from tsadeval.evaluation.baseline import random_values
+from tsadeval.evaluation.baseline import random_values, skill_of
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import rows_of_scoring
-from tsadeval.evaluation.skill import skill_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores

@@ -1,6 +1,6 @@
 """`te.evaluate`: metrics of one pair of labels and scores, with notes and warnings about the values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of
@@ -19,7 +19,6 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import warn
 from tsadeval.evaluation.baseline import interval_rows, perfect_values, random_values
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
@@ -36,7 +35,6 @@ class Evaluation(MappingResult):
 
     drift: Any = None
     unit: str = ""
-    renamed: Mapping[str, str] = {}  # names of earlier versions, which answer for one more
 
     def __init__(
         self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
@@ -44,12 +42,6 @@ class Evaluation(MappingResult):
         super().__init__(rows, shown=shown or _columns(rows))
         self.about = [*count_notes(rows), *notes]
         self.points = points or {}  # how many points and events the values are made of
-
-    def __getitem__(self, name: Any) -> float:
-        if isinstance(name, str) and name in self.renamed:
-            warn(f"{name} is the metric {self.renamed[name]} now, and found by this name", DeprecationWarning)
-            name = self.renamed[name]
-        return super().__getitem__(name)
 
     def _grid(self) -> Grid:
         head, *body = super()._grid()

@@ -21,7 +21,7 @@ from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.skill import SKILL, skill_of
+from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.experiments.dataset_sources import UNREADABLE, Source, choose_datasets
 from tsadeval.experiments.detection import Detection
 from tsadeval.experiments.detector_specs import DetectorSpec, choose_detectors, keep_scores

@@ -1,4 +1,4 @@
-"""Placement of intervals on the time stamps of points, and handling of those that do not fit."""
+"""Placement of intervals on the time stamps of points, those that do not fit, and when the events there began."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Index, inside_any
+from tsadeval.core.events import Events, Index, inside_any
 from tsadeval.core.parameters import Check, OneOf, check_parameters
+from tsadeval.core.results import Row
 from tsadeval.core.times import Named, Times, read_moments, read_times
 from tsadeval.core.zones import doubled
 from tsadeval.errors import InvalidInputError, hint
@@ -133,8 +134,7 @@ class _Intervals(NamedTuple):
         beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
         if fitting.outside == "error":
             reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
-            how = hint("pass outside='clip' to cut it", "pass --clip to cut it")
-            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); {how}")
+            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
         start_side, stop_side = _SIDES[self.closed]
         first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
         last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
@@ -142,8 +142,7 @@ class _Intervals(NamedTuple):
         away = empty & ((first == len(stamps)) | (last == 0)) & (fitting.outside == "clip")
         lost = empty & ~away
         if fitting.between == "error":
-            how = hint("between='next' to label the next point, or 'drop'", "--clip to put it on the next point")
-            self.refuse(lost, f"has no time stamp inside; pass {how}")
+            self.refuse(lost, "has no time stamp inside; pass between='next' to label the next point, or 'drop'")
         moved = np.zeros_like(lost)
         if fitting.between in ("next", "near"):
             first = np.minimum(first, len(stamps) - 1)
@@ -177,9 +176,54 @@ class _Intervals(NamedTuple):
         touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
         if touching.any():
             at = int(np.argmax(touching))
-            how = hint("overlap='merge'", "--clip")
             one, other = self.text(int(rows[at + 1])), self.text(int(rows[int(np.argmax(stop[: at + 1]))]))
             raise InvalidInputError(
                 f"{self.table.name}: {one} overlaps {other} or leaves no point between them, so that 0/1 labels would "
-                f"show one event; pass {how} to allow that"
+                "show one event; pass overlap='merge' to allow that"
             )
+
+
+# Columns of a row of an event, which those of its incidents may not replace.
+EVENT_COLUMNS = ("start", "stop", "duration", "detected", "delay", "lead", "alarms")
+
+
+class Began(NamedTuple):
+    """When each event began, in nanoseconds, and what else is known of its incidents."""
+
+    onsets: Index
+    known: list[Row]
+
+
+def began_of(incidents: Any, asked: Asked, events: Events, times: Times) -> Began:
+    """Find the incidents that lie on the points of each event, beginning with its first point or later."""
+    table = read_incidents(incidents, asked)
+    onsets = times.stamps[events.starts].copy()
+    owners: list[list[int]] = [[] for _ in range(len(events))]
+    # Those that lie in a gap belong to no event, unless the labels say so.
+    for fitting in (ANYHOW, ANYHOW._replace(between="next")):
+        bare = {k for k, own in enumerate(owners) if not own}
+        if bare:
+            _find_owners(lay(table, times, fitting), events, int(times.stamps[0]), owners, bare, onsets)
+    names = {name: f"incident_{name}" if name in EVENT_COLUMNS else name for name in table.others}
+    known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
+    return Began(onsets, known)
+
+
+def _find_owners(
+    laid: Laid, events: Events, begin: int, owners: list[list[int]], wanted: set[int], onsets: Index
+) -> None:
+    """Add to each wanted event the rows of the incidents on its points, and move its onset to the first of them."""
+    first = np.searchsorted(events.stops, laid.first, side="right").tolist()
+    last = np.searchsorted(events.starts, laid.stop, side="left").tolist()
+    for i, row in enumerate(laid.rows.tolist()):
+        for k in wanted.intersection(range(first[i], last[i])):
+            owners[k].append(row)
+            # What is not judged may have cut off the beginning of an event, and the data may begin later.
+            if laid.first[i] == events.starts[k]:
+                onsets[k] = min(onsets[k], max(int(laid.starts[i]), begin))
+
+
+def _joined(values: list[Any]) -> Any:
+    """Return the value of one incident, or those of several that are one event."""
+    different = list(dict.fromkeys(values))
+    return different[0] if len(different) == 1 else "; ".join(map(str, different)) or None

@@ -38,7 +38,7 @@ from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
-from tsadeval.evaluation.skill import SKILL, skill_of
+from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.leaderboard.submissions import BASELINES, Board, Series, read_labels, read_scores
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream

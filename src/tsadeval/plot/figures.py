@@ -106,7 +106,10 @@ def write_explanation(
     printed, which needs the `scores` that the suite was given.
     """
     check_parameters("write_explanation", {"format": OneOf(tuple(STAMPS))}, {"format": format})
-    drawings = _of_explanation(explanation, "explain") if scores is None else _of_mistakes(explanation, scores)
+    chosen = isinstance(getattr(explanation, "plan", None), SelectionSuite)
+    if chosen and scores is None:
+        raise InvalidInputError("wrong choices are drawn on the scores that the suite was given: add scores=")
+    drawings = _of_mistakes(explanation, scores) if chosen else _of_explanation(explanation, "explain")
     return write_drawings(drawings, Path(folder), format)
 
 

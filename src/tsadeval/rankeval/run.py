@@ -159,8 +159,8 @@ def audit(
         Those of the suite "audit":
 
         - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series;
-          "series,detector": one column of scores), and of the series itself ("value"), which the one-liners need. Points
-          without a score are not judged, detector by detector, as in `te.compare`.
+          "series,detector": one column of scores), and of the series itself ("value"), which the one-liners need.
+          Points without a score are not judged, detector by detector, as in `te.compare`.
         - `y_score`: the columns of the detectors; all other columns of numbers by default.
         - `threshold`: for metrics that take predictions, as for `te.evaluate`; "quantile(0.95)" by default.
         - `adversaries`: scorers without skill of your own, beside those of the library: functions (number of points,

@@ -10,7 +10,7 @@ from tsadeval.comparison.standings import Data
 from tsadeval.core.events import Index
 from tsadeval.core.results import plain
 from tsadeval.core.times import Times
-from tsadeval.incidents.onsets import EVENT_COLUMNS
+from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.pages import judged, prices_of, summary_of
@@ -50,9 +50,9 @@ def _missed(found: Data) -> int:
 
 def _series(one: SeriesView, choice: Choices) -> Data:
     """Return the places of incidents and false pages: points, and milliseconds where there are times."""
-    scored = one.detectors.get(choice.detector)
+    scored, ends = one.detectors.get(choice.detector), _places(one.times, np.array([0]), np.array([one.labels.n]))[0]
     if scored is None:
-        return {"ends": _places(one.times, np.array([0]), np.array([one.labels.n]))[0], "incidents": [], "pages": []}
+        return {"ends": ends, "incidents": [], "pages": []}
     data = scored.scoring.above(choice.thresholds[choice.detector])
     offset, own = offset_of(scored), judged(scored, data, **choice.words["options"])
     events = scored.scoring.events
@@ -72,7 +72,6 @@ def _series(one: SeriesView, choice: Choices) -> Data:
         }
         for span, row in zip(spans[0], own.rows, strict=True)
     ]
-    ends = _places(one.times, np.array([0]), np.array([one.labels.n]))[0]
     time = int((own.runs.ends - own.runs.starts).sum()) / 1_000_000
     return {"ends": ends, "incidents": incidents, "pages": spans[1], "normal": time}
 

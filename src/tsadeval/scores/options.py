@@ -67,8 +67,6 @@ class Options:
             new = _RENAMED[old]
             warn(f"the option {old}= of te.{function} is called {new}= now: the old name goes", FutureWarning)
             given.setdefault(new, given.pop(old))
-        if given.pop("clip", None) is not None:
-            warn("the option clip= goes: incidents that do not fit are always cut, and counted", FutureWarning)
         hints = {name: did_you_mean(name, list(dict.fromkeys([*own, *known]))) for name in given if name not in known}
         refuse_unknown(f"te.{function}", known, given, hints)
         check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})

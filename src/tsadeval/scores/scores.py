@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, NamedTuple, Self, Unpack, cast
+from typing import Any, NamedTuple, Self, Unpack
 
 import numpy as np
 
@@ -463,23 +463,3 @@ def _times(rows: Sequence[Row]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-class Run(NamedTuple):
-    """Labels and scores of a detector on a series; missing scores are NaN."""
-
-    series: str
-    detector: str
-    y_true: Any
-    y_score: Any
-
-
-def runs(data: Any, *, y_true: str = "label", y_score: str | Sequence[str] = "score", **reading: Any) -> Iterator[Run]:
-    """Read the scorings of a table, or of many files: what `te.Scores` has replaced, kept for one version."""
-    warn("tsadeval.tables.runs goes: take te.Scores", FutureWarning)
-    options = Options.of(cast(Reading, {"label": y_true, "score": y_score, **reading}))
-    for shard in find_shards(Source(data, None, None, options)).shards:
-        for one in shard.read():
-            if isinstance(one, LeftOut):
-                raise InvalidInputError(str(one))
-            yield Run(one.series, one.detector, one.y_true, one.y_score)

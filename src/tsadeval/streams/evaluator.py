@@ -23,15 +23,15 @@ from tsadeval.evaluation.single import Evaluation
 from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.drift import Drift, DriftTest
+from tsadeval.streams.runs import Unlabelled
 from tsadeval.streams.stream import Stream
-from tsadeval.streams.unlabelled import Unlabelled
 from tsadeval.thresholds.pages import pages_of
 from tsadeval.thresholds.rules import fixed, lowest_level, parse_rule
 
 _METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
 _IN_POINTS = (*_METRICS, "detection_delay", "cce")
 _IN_TIME = (*_METRICS, "detection_delay(unit='min')", "false_alarms(per='day')", "cce")
-_OLD_NAMES = {"delay": "detection_delay", "false_alarms_per_day": "false_alarms(per='day')"}
+_OPTIONS = ("threshold", "window", "cooldown", "false_warnings")
 
 
 class StreamingEvaluator:
@@ -62,9 +62,9 @@ class StreamingEvaluator:
     Notes
     -----
     There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
-    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps `detection_delay(unit='min')`
-    and `false_alarms(per='day')` are there, in place of `delay` and `false_alarms_per_day` of earlier versions.
-    Without labels there is no CCE, since scores are not kept.
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps there are
+    `false_alarms(per='day')`, and `detection_delay(unit='min')` in place of `detection_delay`. Without labels there is
+    no CCE, since scores are not kept.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class StreamingEvaluator:
         unit = "min" if timed else "points"
         notes = [f"times in {unit}", *notes, *([drift.warning] if drift is not None and drift.warning else [])]
         found = Evaluation(rows, shown=list(rows[0]), notes=notes)
-        found.drift, found.unit, found.renamed = drift, unit, _OLD_NAMES
+        found.drift, found.unit = drift, unit
         return found
 
     def _values(self, data: Prediction) -> dict[str, float]:
@@ -281,8 +281,7 @@ class StreamingEvaluator:
         with self._lock:
             points, window = {} if self._stream is None else self._unlabelled().state(), self._window()
         recent = [] if window is None else window.scores.tolist()
-        names = ("threshold", "window", "cooldown", "false_warnings")
-        options = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in _OPTIONS}
         reference = None if self._test is None else self._test.reference.tolist()
         return {"version": 1, **options, "reference": reference, "points": points, "recent": recent}
 
@@ -291,8 +290,7 @@ class StreamingEvaluator:
         """Build an evaluator from what `to_state` returned."""
         if state.get("version") != 1:
             raise InvalidInputError(f"this state is of version {state.get('version')}, but version 1 can be read here")
-        names = ("threshold", "window", "cooldown", "false_warnings", "reference")
-        found, recent = cls(**{name: state[name] for name in names}), state["recent"]
+        found, recent = cls(**{name: state[name] for name in (*_OPTIONS, "reference")}), state["recent"]
         points = Unlabelled.of_state(found._rule, state["points"])
         found._stream = points if points.times else None
         if recent and points.times:

@@ -7,6 +7,5 @@ from tsadeval.tables.table import Table
 
 __all__ = ["Table", "read_table", "table_files"]
 
-# What makes scorings of tables has moved up; these names answer here for one version more.
-_MOVED = {"scores": ("Run", "runs"), "tabular": ("TableScoring", "scorings")}
-__getattr__ = load_late(__name__, {name: f"tsadeval.scores.{home}" for home, names in _MOVED.items() for name in names})
+# What makes scorings of a table lies higher up, and is found here.
+__getattr__ = load_late(__name__, dict.fromkeys(("TableScoring", "scorings"), "tsadeval.scores.tabular"))

@@ -1,11 +1,11 @@
-"""The best threshold of a metric, chosen with the labels: an upper bound of what a detector can reach.
+"""The best threshold of a metric, chosen with the labels, an upper bound; and the series that thresholds are found on.
 
 Exact over all thresholds for the metrics whose record has a sweep (`Metric.best`), "no alarm at all" included. Of
 several best thresholds it is the highest that raises an alarm.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Unpack
 
@@ -15,11 +15,15 @@ from tsadeval.core.facts import Fact, Origin, Reason
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.metric import missing as what_is_missing
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.selection import AnyMetric, select_metrics
-from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
+from tsadeval.core.times import Times
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError, UnknownNameError, warn_undefined
 from tsadeval.metrics.counting import SAME
 from tsadeval.scores.options import Reading
-from tsadeval.thresholds.joint import join, read_scorings
+from tsadeval.scores.scored import Scored
+from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import RULES
 
 # Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
@@ -148,11 +152,11 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
 
 
 def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestThreshold:
-    if what_is_missing(metric.needs - {"alarm"}, data) is not None:
-        return BestThreshold(math.nan, math.nan, True)
     try:
-        v = sweep(data, **metric.options)
+        v = math.nan if what_is_missing(metric.needs - {"alarm"}, data) else sweep(data, **metric.options)
     except UndefinedError:
+        v = math.nan
+    if math.isnan(v):
         return BestThreshold(math.nan, math.nan, True)
     if v <= _quiet_below(data):
         # The sweep went down to points that never alarm, and took them for alarms that join others.
@@ -183,3 +187,69 @@ def _searched(metric: Metric, data: Scoring) -> BestThreshold:
         return BestThreshold(math.nan, math.nan, exact)
     at = int(np.argmax(worth >= np.nanmax(worth) - SAME))
     return BestThreshold(data.just_below(float(values[at])), outcomes[at], exact)
+
+
+def read_scorings(y_true: Any, y_score: Any, times: Any, reading: Reading) -> list[Scoring]:
+    """Read labels and scores of a series, mappings of those of several, or (without `y_score`) what te.Scores takes."""
+    if times is not None:
+        reading = {**reading, "time": times}
+    scores = as_scores(y_true, **reading) if y_score is None else _of_arrays(y_true, y_score, reading)
+    return [one.scoring for one in of_one_detector(scores)]
+
+
+def of_one_detector(scores: Scores) -> list[Scored]:
+    """Read all scorings, which must be those of one detector; warn of what is left out."""
+    found = [one for one in scores.read() if isinstance(one, Scored)]
+    if len(scores.detectors) > 1:
+        raise InvalidInputError(
+            f"there are several detectors ({', '.join(scores.detectors)}): select one, as in "
+            f"scores.select(detectors=[{scores.detectors[0]!r}])"
+        )
+    scores.warn()
+    return found
+
+
+def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> Scores:
+    """Take labels and scores of a series, or mappings from the names of series, which must be the same."""
+    names = list(map(str, y_score)) if isinstance(y_true, Mapping) and isinstance(y_score, Mapping) else []
+    for name in map(str, y_true if names else ()):
+        if name not in names:
+            raise UnknownNameError(f"y_score has no series {name!r}: {did_you_mean(name, names)}")
+    options: Reading = {"strict": True, **reading}
+    return as_scores(y_score, y_true, **options)
+
+
+def join(scorings: list[Scoring]) -> Scoring:
+    """Put the series one after the other, with a point between them that is not judged, so that no run crosses it."""
+    if len(scorings) == 1:
+        return scorings[0]
+    if len({one.setting.times is None for one in scorings}) > 1:
+        raise InvalidInputError("times must be given for all series, or for none")
+    between = [1] * (len(scorings) - 1) + [0]
+
+    def whole(parts: list[Any], fill: Any) -> Any:
+        longer = (np.append(part, [fill] * n) for part, n in zip(parts, between, strict=True))
+        return np.concatenate(list(longer)).astype(np.result_type(*parts))
+
+    ignored = [np.zeros(one.n, np.bool_) if one.setting.ignored is None else one.setting.ignored for one in scorings]
+    # NaN where there is no score: what is below all others in one series need not be so in another.
+    unknown = [one.setting.unknown for one in scorings]
+    scores = [one.raw if k is None else np.where(k, np.nan, one.raw) for one, k in zip(scorings, unknown, strict=True)]
+    return observe(
+        whole([one.truth.mask for one in scorings], False),
+        whole(scores, 0),
+        times=None if scorings[0].setting.times is None else _one_clock([one.setting.clock for one in scorings]),
+        ignore=whole(ignored, True),
+        missing="no alarm",
+    )
+
+
+def _one_clock(clocks: list[Times]) -> Times:
+    """Stamps that go on from series to series, with one for the point between two of them."""
+    stamps, end = [], 0
+    for k, clock in enumerate(clocks):
+        own = clock.stamps - clock.stamps[0] + end
+        end = int(own[-1]) + 2 * clock.step
+        stamps.append(own if k == len(clocks) - 1 else np.append(own, end - clock.step))
+    whole = np.concatenate(stamps)
+    return Times(whole, "numbers", whole, 1)

@@ -17,9 +17,8 @@ from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scores import Scores, as_scores
-from tsadeval.thresholds.best import of_predictions
+from tsadeval.thresholds.best import join, of_predictions, read_scorings
 from tsadeval.thresholds.choose import CHECKS, Choice, budget_of, choose
-from tsadeval.thresholds.joint import join, read_scorings
 from tsadeval.thresholds.pages import (
     Judged,
     allowed_pages,

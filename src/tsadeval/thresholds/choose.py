@@ -11,14 +11,13 @@ from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
-from tsadeval.core.results import Grid, Result, Row, all_digits, grid_of
+from tsadeval.core.results import Grid, Result, ResultTable, Row, all_digits, grid_of
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.metrics.counting import SAME
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 from tsadeval.scores.options import Reading
-from tsadeval.thresholds.best import judged_levels, of_predictions
-from tsadeval.thresholds.joint import join, read_scorings
+from tsadeval.thresholds.best import join, judged_levels, of_predictions, read_scorings
 from tsadeval.thresholds.rules import RULES
 
 _MANY = 1000  # thresholds at which a metric without a sweep of its own is computed
@@ -198,22 +197,11 @@ def budget_of(given: str | float | None, scoring: Scoring) -> float:
     return float(given)
 
 
-class Curve(Result):
+class Curve(ResultTable):
     """The values of a metric at falling thresholds; rows of threshold, value, alarms and alarmed_points."""
 
-    def __init__(self, rows: list[Row], metric: str, exact: bool) -> None:
-        super().__init__(rows)
-        self.metric = metric
-        self.exact = exact
-
-    def _grid(self) -> Grid:
-        step = max(1, math.ceil(len(self.rows) / _SHOWN))
-        head = ["threshold", self.metric, "alarms", "alarmed_points"]
-        return [head, *grid_of(self.rows[::step], list(self.rows[0]))[1:]]
-
-    def _notes(self) -> list[str]:
-        what = "all thresholds" if self.exact else "some of all thresholds, evenly spaced, each value exact"
-        return [f"{len(self.rows)} rows: {what}"]
+    metric: str
+    exact: bool
 
 
 def curve(
@@ -265,7 +253,10 @@ def curve(
         prediction = scoring.above(threshold)
         runs, value = prediction.predicted, chosen.value_of(prediction)[0]
         rows.append({"threshold": threshold, "value": value, "alarms": len(runs), "alarmed_points": runs.points})
-    return Curve(rows, str(chosen), exact)
+    head, shown = ["threshold", str(chosen), "alarms", "alarmed_points"], rows[:: math.ceil(len(rows) / _SHOWN)]
+    what = "all thresholds" if exact else "some of all thresholds, evenly spaced, each value exact"
+    grid, notes = [head, *grid_of(shown, list(rows[0]))[1:]], [f"{len(rows)} rows: {what}"]
+    return Curve(rows, grid=grid, notes=notes, metric=str(chosen), exact=exact)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from tsadeval.core.names import check_known
 from tsadeval.core.results import Result, Row
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
-from tsadeval.incidents.onsets import EVENT_COLUMNS, Began, began_of
+from tsadeval.incidents.placement import EVENT_COLUMNS, Began, began_of
 from tsadeval.incidents.reader import Asked
 from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
 from tsadeval.metrics.event_sweep import at_least, episodes, with_early

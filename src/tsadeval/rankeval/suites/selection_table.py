@@ -170,8 +170,11 @@ class SelectionAnalysis:
             "the order of usable metrics does not repeat on other data",
         ]
         rows = self._frame[self._frame["kind"] == CRITERION].sort_values("status", kind="stable")  # errors first
-        rows = rows.drop_duplicates(["metric", "series"])
-        notes += [line for c in self._criteria for line in failures(c, count_values(rows[rows["metric"] == c]), 1)]
+        notes += [
+            line
+            for name, some in rows.drop_duplicates(["metric", "series"]).groupby("metric", sort=False)
+            for line in failures(str(name), count_values(some), 1)
+        ]
         grid: Grid = [["metric", *columns, "kin", "verdict"], *body]
         return SuiteTable(self._rows, grid=grid, lead=f"{lead}{len(detectors)} detectors", notes=notes)
 
