@@ -79,6 +79,25 @@ def test_events_have_the_colour_of_their_score():
     assert sum(piece[:2] == (199.5, 229.5) and piece[3] - piece[2] > 0.9 for piece in pieces) == 4
 
 
+@pytest.mark.parametrize("gaps", [[], [3, 210, 211, 500, 504]], ids=["all points", "points without a score"])
+def test_events_have_the_colour_of_their_part_of_ears(gaps):
+    scores = SCORES["noise"] + LABELS
+    scores[gaps] = np.nan
+    ax = plot.series_with_scores((VALUES, LABELS), {"noise": scores}, color="ears", metrics="ears")
+    kept = np.flatnonzero(np.isfinite(scores))
+    breakdown = te.ears_breakdown(LABELS[kept], scores[kept])
+    strips = sorted(piece for piece in spans(ax) if piece[3] == 0)  # of anomalies only
+    places = [(left + 0.5, right + 0.5) for left, right, *_ in strips]
+    assert places == [(200, 230), (501, 504) if gaps else (500, 505)]
+    values = [2 * event["share"] for event in breakdown.events]
+    assert np.mean(values) == pytest.approx(breakdown.score)
+    for piece, value in zip(strips, values, strict=True):
+        assert piece[4] == pytest.approx(tuple(_colors(1.0).to_rgba(value)))
+    assert f"{breakdown.score:.3f}" in [text.get_text() for text in ax.texts]
+    (bar,) = (other for other in ax.figure.axes if other is not ax)
+    assert bar.get_xlabel() == "EARS score of an event (strips and bands)"
+
+
 def test_a_crop_shows_one_event_and_leaves_the_values_alone():
     whole = plot.series_with_scores((VALUES, LABELS), SCORES)
     ax = plot.series_with_scores((VALUES, LABELS), SCORES, around=0)
@@ -130,6 +149,8 @@ def test_constant_scores_and_no_events_can_be_drawn():
     ax = plot.series_with_scores((VALUES, LABELS), {"constant": np.ones(N)})
     ax.figure.savefig("/dev/null", format="png")
     with pytest.warns(te.errors.UndefinedMetricWarning):
+        plot.series_with_scores((VALUES, np.zeros(N)), {"noise": SCORES["noise"]}, color="ears")
+    with pytest.warns(te.errors.UndefinedMetricWarning):
         ax = plot.series_with_scores((VALUES, np.zeros(N)), {"noise": SCORES["noise"]})
     assert "nan" in [text.get_text() for text in ax.texts]
 
@@ -165,6 +186,7 @@ def test_values_beside_the_rows_have_room(metrics):
         ({"scores": SCORES["noise"]}, "scores must be a mapping from detector to scores, but is a ndarray"),
         ({"around": "0"}, "around must be an integer or None, but is '0'"),
         ({"around": 2}, "around must be the number of one of 2 events, but is 2"),
+        ({"color": "f1"}, "color must be one of 'cce', 'ears', but is 'f1'"),
         ({"margin": -1}, "margin must be an integer >= 0 or None"),
         ({"column": 1}, "column must be an integer in \\[0, 0\\]"),
     ],

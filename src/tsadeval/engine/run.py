@@ -118,8 +118,11 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
     asked = configured if n_jobs is None else n_jobs
     threads = threads and name != "SequentialBackend"
     if name == "SequentialBackend" or ((asked is None or threads) and not limits):
-        batches = (rows for chunk in chunks for rows in compute_batches(compute, chunk))
-        return in_order(lambda chunk: compute_all(compute, chunk), chunks, asked) if threads else batches
+        return (
+            in_order(lambda chunk: compute_all(compute, chunk), chunks, asked)
+            if threads
+            else (rows for chunk in chunks for rows in compute_batches(compute, chunk))
+        )
     return supervised(chunks, compute, joblib.effective_n_jobs(1 if asked is None else asked), limits)
 
 

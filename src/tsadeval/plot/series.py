@@ -1,11 +1,11 @@
-"""Figures of a series: its values, the scores of detectors, and events coloured by their CCE score."""
+"""Figures of a series: its values, the scores of detectors, and events coloured by their part of CCE or EARS."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Rule
-from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
+from tsadeval.metrics._ears import ears_breakdown
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 
@@ -40,6 +41,7 @@ def series_with_scores(
     around: int | None = None,
     margin: int | None = None,
     column: int = 0,
+    color: Literal["cce", "ears"] = "cce",
     metrics: str | Sequence[str] = ("cce",),
     threshold: str | float | Rule = "best",
     title: str = "",
@@ -47,7 +49,7 @@ def series_with_scores(
     """Draw a series, its labels, and under it the scores of several detectors.
 
     Scores are drawn from the lowest (bottom of a row) to the highest (top) of the whole series, as CCE sees them. The
-    strip under each row, and the band behind an anomaly, have the colour of the event's CCE score: blue where the
+    strip under each row, and the band behind an anomaly, have the colour of the event's score (CCE): blue where the
     detector is right, orange where it is wrong, grey where it says nothing. Events too short to be seen get a mark.
 
     Parameters
@@ -66,6 +68,9 @@ def series_with_scores(
         By default four times the length of the event, and at least 100.
     column : int, default=0
         Which column of a multivariate series is drawn.
+    color : {"cce", "ears"}, default="cce"
+        Whose score of an event is its colour; no other metric has one for each event. EARS has it for anomalies only:
+        1 is the most, 0 what normal points have on average, and the mean over the events is EARS.
     metrics : str or sequence of str, default=("cce",)
         What stands beside the rows.
     threshold : str, number or rule, default="best"
@@ -83,6 +88,7 @@ def series_with_scores(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['series', 'size', 'wrong']
     """
+    check_parameters("series_with_scores", {"color": OneOf(("cce", "ears"))}, {"color": color})
     values, labels, name = _parts(dataset, column)
     scorings = style.read_scores(labels, scores)
     chosen = {str(metric): metric for metric in select_metrics(metrics)}
@@ -93,23 +99,22 @@ def series_with_scores(
     rows = len(scorings) + 1
     spare = max(0, max(map(len, scorings)) - 10) * style.LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
     ax = style.new_axes(ax, 3.5 + spare / 72, 0.75 + 0.42 * rows)
-    step = ROW + STRIP + GAP
-    bottoms = [step * (rows - 1 - i) for i in range(rows)]
+    bottoms = [(ROW + STRIP + GAP) * (rows - 1 - i) for i in range(rows)]
     _band(ax, events, bottoms[0], high - low)
     _line(ax, values, shown, bottoms[0])
-    colors = _colors()
+    colors = _colors(0.5 if color == "cce" else 1.0)
     outcomes = []
     for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
         given = style.drawn_scores(scoring)
-        _judged(ax, scoring, bottom, colors)
+        _judged(ax, scoring, bottom, colors, color)
         _line(ax, given, shown, bottom)
         outcomes.append([*evaluate(labels, given, [*chosen.values()], threshold=threshold).values()])
     style.name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
     ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
     ax.set(xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    bar = style.color_bar(ax, colors, "CCE score of an event (strips and bands)", "bottom")
-    bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
+    bar = style.color_bar(ax, colors, f"{color.upper()} score of an event (strips and bands)", "bottom")
+    bar.set_ticks([colors.norm.vmin, 0, colors.norm.vmax], labels=["wrong", "0", "right"])
     return ax
 
 
@@ -160,21 +165,26 @@ def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
     ax.plot(middles, np.full(len(middles), bottom + ROW + 0.12), "v", color=WRONG, markersize=2.5, zorder=4)
 
 
-def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
-    """Draw the strip of all events and the bands of the anomalies, in the colours of their scores."""
-    table = explain_gaps(scoring).events
-    found = colors.to_rgba(table["score"])
-    style.bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
-    anomaly = table["label"] == 1
-    if anomaly.any():
-        style.bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any, color: str) -> None:
+    """Draw the strips of events and the bands of the anomalies, in the colours of their scores."""
+    if color == "cce":
+        table = explain_gaps(scoring).events
+        starts, stops, values, anomaly = table["start"], table["stop"], table["score"], table["label"] == 1
+    else:  # no normal events; the points that are judged are one series
+        table = ears_breakdown(scoring.kept.truth.mask, scoring.kept.raw).events
+        places = np.flatnonzero(np.isfinite(style.drawn_scores(scoring)))
+        starts, stops = places[table["start"]], places[table["stop"] - 1] + 1
+        values, anomaly = table["share"] * len(table), np.ones(len(table), np.bool_)
+    found = colors.to_rgba(values)
+    style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
+    style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
 
 
-def _colors() -> Any:
-    """Scores of events, from -0.5 to 0.5, as colours."""
+def _colors(end: float = 0.5) -> Any:
+    """Scores of events, up to those that are all right, as colours."""
     colors = require("matplotlib.colors", extra="all")
     ramp = colors.LinearSegmentedColormap.from_list("right and wrong", [WRONG, NEITHER, RIGHT])
-    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(-0.5, 0.5), ramp)
+    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(-end, end), ramp)
 
 
 def _places(heads: Sequence[str]) -> list[float]:
