@@ -38,6 +38,7 @@ It says two things clearly, and one thing it cannot say:
 ## With your own scores
 
 A table with a row per point: a column `series`, a column `label`, and a column per detector (or anything else that `te.Scores` takes). Ten series are needed, on which all detectors have scores.
+A table with one column of scores and a column `detector` is read with `by=["series", "detector"]` (`--by series,detector`). Where detectors are not named (`score=`, `--score`), every other column of numbers is one: leave out counters and the like.
 
 ```python
 >>> import numpy as np
@@ -58,12 +59,24 @@ A table with a row per point: a column `series`, a column `label`, and a column 
 
 ```
 
+`verdict` goes by `pair`. A metric can be right about most pairs and still put the wrong detector first, and the other way round: if you take one detector of all, read `top`, and its interval. If `a random number` is not clearly below the others, label more series.
+
 The same on the command line, with costs of your own or a function `criterion(scoring, alarms)` of yours in `mine.py`, which returns a number, higher for better alarms:
 
 ```bash
 tsadeval rankeval run --suite selection --data scores.parquet --metrics ears,auc_pr,f1_pa
 tsadeval rankeval explain runs/selection f1_pa
 tsadeval rankeval run --suite selection --data scores.parquet --metrics ears --criteria "costs(missed=50)" --criteria mine:criterion
+```
+
+In such a function `alarms` is one bool for each point, as is `scoring.truth.mask`, the labels, and `scoring.scores` are the scores. It is called at every threshold that is tried (up to 127 times for each series and detector):
+
+```python
+>>> def criterion(scoring, alarms):
+...     label = scoring.truth.mask
+...     return alarms[label].mean() - 10 * alarms[~label].mean()  # a false point costs as much as ten missed ones, as shares
+>>> te.rankeval.run("selection", "auc_pr", scores, criteria=criterion).table()["auc_pr"]  # pair
+
 ```
 
 Which choices were wrong, and on which series; `te.plot.misled(result, "f1_pa", scores)` draws the first:
@@ -73,7 +86,8 @@ Which choices were wrong, and on which series; `te.plot.misled(result, "f1_pa", 
 
 ```
 
-And of a comparison, which detector each metric would choose, and whether that matters:
+And of a comparison, which detector each metric would choose, and whether that matters. Here choices are made and judged on the same series, so `worth` is an upper bound. The last line has what the choice of a metric decides, and what is lost on other series
+of the same kind even where the criterion itself chooses on half of them. The criterion is `events` by default; if all choices are worth the same by it, take another:
 
 ```python
 >>> te.compare(scores, metrics=["ears", "auc_pr", "f1_pa"]).choice("points")
@@ -90,7 +104,7 @@ PROTOCOL = """## Protocol
 4. A metric that asks nearly the same as a criterion is its **kin**; `without kin` leaves these criteria out.
 5. n = 1, 2, 5, 10: `top` if only so many series of the half are labelled (drawn 50 times; all of the half where it has fewer). Thresholds of criteria come from all of it.
 6. Intervals are bootstraps over data sets (with few of them somewhat narrow), over series where there is one data set. **No better than chance**: the interval of `pair` without kin reaches 0. **Worse than usable**: it is less than two thirds of what the
-   criterion itself gains on the same criteria. **Usable**: neither. The words go by the estimate: where intervals are wide, look at them.
+   criterion itself gains on the same criteria. **Usable**: neither. **Undefined**: the metric, or every criterion, has no value. The words go by the estimate: where intervals are wide, look at them.
 
 False-alarm load: each run of L alarmed points in a normal stretch costs the looks of ceil(L / 100), or of floor(L / 100) where it continues an alarm inside an event.
 
@@ -191,7 +205,7 @@ def write(theseus, series, figures):
         "![A detector that F1-PA chose wrongly](figures/selection-misled.png)",
         "### By criterion\n\n`pair`, one criterion at a time.",
         each("Theseus"),
-        "## NAB: fourteen published detectors\n\nOne data set of 52 series, so that intervals are over series. No metric is usable here: labels are wide windows around one alarm, and the criterion itself chooses far better than any metric.",
+        "## NAB: fourteen published detectors\n\nOne data set of 52 series, so that intervals are over series. No metric is usable here: labels are wide windows around one alarm, and the criterion itself chooses between two detectors far better than any metric.\nBy `top`, choosing one of fourteen, several metrics have .71, F1-PA among them, with wide intervals (F1-PA -.12 to .79, AUC-PR .03 to .82, EARS .13 to .83): that says little for any of them.",
         table("NAB"),
         LIMITS,
     ]

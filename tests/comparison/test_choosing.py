@@ -116,6 +116,12 @@ def test_choice_says_when_metrics_do_not_matter_and_when_labels_are_too_few():
     assert same.sentence.startswith("all metrics choose good")
 
 
+def test_choice_does_not_ask_for_labels_where_nothing_is_at_stake():
+    found = te.compare(list(fleet(10)), metrics=["auc_pr", "f1_pa"]).choice(lambda scoring, alarms: 0.5)
+    assert found.stake == found.labels == 0
+    assert found.sentence == "all choices are worth the same by this criterion: by it the metric does not matter here"
+
+
 def test_choice_needs_labels_and_two_detectors():
     one = [row for row in fleet(4) if row[1] == "good"]
     with pytest.raises(te.errors.InvalidInputError, match="two detectors or more"):

@@ -106,6 +106,17 @@ def test_a_criterion_that_fails_is_an_error_and_the_others_go_on(scores):
     assert set(frame["metric"][frame["status"] == "error"]) == {"wrong"}
     assert "not today" in frame["message"][frame["status"] == "error"].iloc[0]
     assert rows_of(found)["auc_pr"]["pair_points"] == pytest.approx(1)
+    assert "wrong failed on 12 series, first with ValueError: not today" in repr(found)
+
+
+def test_where_no_criterion_has_a_value_there_is_no_verdict(scores):
+    rows = rows_of(te.rankeval.run("selection", "auc_pr", scores, criteria=wrong))
+    assert rows["auc_pr"]["verdict"] == "undefined"
+
+
+def test_costs_of_other_names_are_refused_before_anything_runs(scores):
+    with pytest.raises(te.errors.InvalidParameterError, match=r"only costs\(missed=10, false_alarm=1\)"):
+        te.rankeval.run("selection", "auc_pr", scores, criteria="costs(miss=50)")
 
 
 def test_a_metric_that_is_undefined_everywhere_has_no_verdict_of_its_own(scores):
@@ -182,6 +193,21 @@ def test_too_few_series_are_refused():
         te.rankeval.run("selection", "auc_pr")
 
 
+def test_a_table_with_one_column_of_scores(tmp_path):
+    import pandas as pd
+
+    rows = [pd.DataFrame({"series": k, "detector": d, "label": y, "score": s}) for k, d, y, s in planted(10)]
+    pd.concat(rows).to_csv(tmp_path / "long.csv", index=False)
+    for by in ("series,detector", ["series", "detector"]):
+        found = te.rankeval.run("selection", "auc_pr", tmp_path / "long.csv", by=by, criteria="points")
+        assert "10 series of one data set, 4 detectors" in repr(found)
+        assert rows_of(found)["auc_pr"]["pair"] == pytest.approx(1)
+    with pytest.raises(
+        te.errors.InvalidInputError, match=r"data has no series with both .*by=\['series', 'detector'\]"
+    ):
+        te.rankeval.run("selection", "auc_pr", tmp_path / "long.csv", criteria="points")
+
+
 def test_command(tmp_path):
     import pandas as pd
 
@@ -192,6 +218,11 @@ def test_command(tmp_path):
     data = "--suite", "selection", "--data", "scores.csv", "--label", "truth"
     ran = commands.run("rankeval", "run", *data, "--metrics", "f1_pa", "--criteria", "points", cwd=tmp_path)
     assert "no better than chance" in ran.stdout
+    (tmp_path / "mine.py").write_text(
+        "def wrong(scoring, alarms):\n    raise ValueError('not today')\n", encoding="utf-8"
+    )
+    own = "--metrics", "f1_pa", "--criteria", "mine:wrong", "--store", "runs/own"
+    assert "mine:wrong failed on 10 series" in commands.run("rankeval", "run", *data, *own, cwd=tmp_path).stderr
     shown = commands.run("rankeval", "explain", "runs/selection", "f1_pa", cwd=tmp_path)
     assert "one in ten" in shown.stdout
     drawing = "rankeval", "explain", "runs/selection", "f1_pa", "--pairs", "2", "-o", "pictures"

@@ -91,7 +91,10 @@ def run(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help='Of audit and selection: the column that names the series; series by default, "" for none.'),
+        typer.Option(
+            help='Of audit and selection: the column that names the series; series by default, "" for none, '
+            '"series,detector" for a table with one column of scores.'
+        ),
     ] = None,
     threshold: Annotated[
         str | None,
@@ -280,8 +283,8 @@ def _hints(result: SuiteResult, store: Path) -> list[str]:
 
 def _complain(result: SuiteResult) -> bool:
     """Print the first error message of each metric that raised; return True if any did."""
-    values = result.to_frame()
-    values = values[values["status"] == "error"]
+    values = result.to_frame().query("status == 'error'")
+    values = values.drop_duplicates(["metric", "series"]) if "detector" in values else values  # one by detector
     failed = grouped(zip(values["metric"], values["message"], strict=True))
     say(f"{name} failed on {len(why)} series, first with {why[0]}" for name, why in failed.items())
     return bool(failed)

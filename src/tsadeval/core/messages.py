@@ -326,6 +326,8 @@ def choice_line(stake: float, labels: float, series: int, chosen: Iterable[str])
     first, *others = chosen
     if not others:
         return f"all metrics choose {first}: which of them you take does not matter here"
+    if stake <= 1e-9:
+        return "all choices are worth the same by this criterion: by it the metric does not matter here"
     if math.isnan(labels):
         return f"{series} labelled series are too few to say whether the metric matters: label ten first"
     between = f"{stake:.2f} between {' and '.join([first, *others])}"

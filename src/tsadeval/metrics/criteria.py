@@ -156,7 +156,7 @@ def find_criterion(given: AnyCriterion) -> Criterion:
         return Criterion(str(getattr(given, "__name__", given)), "your own", _points, own=own)
     name, positional, options = parse_call(given)
     known = CRITERIA[name]
-    if positional or (options and name != "costs"):
+    if positional or (options and name != "costs") or not options.keys() <= COSTS.keys():
         raise InvalidParameterError(
             f"cannot read criterion {given!r}: only costs(missed=10, false_alarm=1) has options"
         )

@@ -26,7 +26,7 @@ class AuditOptions(TypedDict, total=False):
     random_state: int | None
     y_true: str | None
     y_score: str | Sequence[str] | None
-    by: str | None
+    by: str | Sequence[str] | None
     value: str | None
     threshold: str | float | Rule | None
     adversaries: AnyAdversary | Iterable[AnyAdversary] | None
@@ -98,7 +98,8 @@ def run(
         - `criteria` of the suite "selection": what counts in the end, some of "events" (found at one look per 10,000
           points), "early" (how early they are), "costs", "points" (point-wise F1) and "rare" (anomalous points at 1 %
           of the normal ones), all by default. "costs(missed=50, false_alarm=2)" are your costs; your own is a function
-          (scoring, alarms) that returns a number, higher for better alarms (bool, one a point), or "module:function".
+          (scoring, alarms) that returns a number, higher for better alarms, or "module:function": `alarms` is bool, one
+          a point, as is `scoring.truth.mask`, the labels; `scoring.scores` are the scores.
         - `groups` of the suite "selection": the data set of each series, as a mapping or a function of its name; by
           default its file, where there are several. Choices are made and judged within data sets.
 
@@ -157,9 +158,9 @@ def audit(
     **options
         Those of the suite "audit":
 
-        - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series),
-          and of the series itself ("value"), which the one-liners need. Points without a score are not judged,
-          detector by detector, as in `te.compare`.
+        - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series;
+          "series,detector": one column of scores), and of the series itself ("value"), which the one-liners need.
+          Points without a score are not judged, detector by detector, as in `te.compare`.
         - `y_score`: the columns of the detectors; all other columns of numbers by default.
         - `threshold`: for metrics that take predictions, as for `te.evaluate`; "quantile(0.95)" by default.
         - `adversaries`: scorers without skill of your own, beside those of the library: functions (number of points,

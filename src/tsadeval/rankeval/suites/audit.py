@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from tsadeval.comparison.choosing import has_both
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
+from tsadeval.core.names import split_names
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
@@ -105,7 +106,7 @@ class AuditSuite(Suite):
     data: Any = field(default=None, compare=False, repr=False)
     y_true: str = field(default="label", compare=False)
     y_score: Any = field(default="*", compare=False)
-    by: str | None = field(default="series", compare=False)
+    by: str | Sequence[str] | None = field(default="series", compare=False)
     value: str | None = field(default="value", compare=False)
     threshold: Any = field(default="quantile(0.95)", compare=False)
     adversaries: Any = field(default=(), compare=False)
@@ -144,8 +145,10 @@ class AuditSuite(Suite):
                 raise InvalidInputError(f"two tables have a series {name!r}: rename one")
         usable = [(series, record) for series, record in given if 0 < np.mean(series.y_true) < 1]
         if not usable:
-            words = "none with both normal and anomalous points and a detector's scores"
-            raise InvalidInputError("; ".join([f"data has {len(given)} series, but {words}", *lost]))
+            found = f"data has {len(given)} series, but none" if given else "data has no series"
+            raise InvalidInputError(
+                "; ".join([f"{found} with both normal and anomalous points and a detector's scores", *lost])
+            )
         for line in lost:
             warn(f"left out: {line}", InputWarning)
         return usable
@@ -159,7 +162,7 @@ class AuditSuite(Suite):
         if isinstance(data, (Scores, list, tuple)) or hasattr(data, "scorings"):
             return [as_scores(data)]
         folder = isinstance(data, (str, os.PathLike)) and Path(data).is_dir()
-        text = [self.by] if self.by else []
+        text = split_names(self.by or ())
         tables = [read_table(source, text=text) for source in (table_files(data) if folder else [data])]
         found = []
         for table in tables:

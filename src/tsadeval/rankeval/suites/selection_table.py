@@ -15,7 +15,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import NONE, Grid, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.metrics.criteria import CRITERIA
-from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable, count_values, pivot
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable, count_values, failures, pivot
 from tsadeval.rankeval.suites.audit_table import DETECTOR
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class SelectionAnalysis:
                 verdict = VERDICTS[3 if mine.low <= 0 else 2 if mine.value < USABLE * best.value else 1]
                 some = self._frame[(self._frame["metric"] == name) & (self._frame["kind"] == DETECTOR)]
                 row |= count_values(some)
-                if not row["values"]:  # it is worth nothing, but has not been tried
+                if not row["values"] or math.isnan(best.value):  # it has not been tried, or by no criterion
                     row |= {key: math.nan for key, value in row.items() if isinstance(value, float)}
                     verdict = VERDICTS[4]
             rows.append({**row, "verdict": verdict})
@@ -168,6 +168,12 @@ class SelectionAnalysis:
             f"n: top with so many labelled series of a data set; criteria: {', '.join(self._criteria)}",
             "usable: two thirds or more of what the criterion itself gains; chance: the interval reaches 0",
             "the order of usable metrics does not repeat on other data",
+        ]
+        rows = self._frame[self._frame["kind"] == CRITERION].sort_values("status", kind="stable")  # errors first
+        notes += [
+            line
+            for name, some in rows.drop_duplicates(["metric", "series"]).groupby("metric", sort=False)
+            for line in failures(str(name), count_values(some), 1)
         ]
         grid: Grid = [["metric", *columns, "kin", "verdict"], *body]
         return SuiteTable(self._rows, grid=grid, lead=f"{lead}{len(detectors)} detectors", notes=notes)
