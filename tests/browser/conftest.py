@@ -49,6 +49,14 @@ class Visit:
         cells = self.page.query_selector_all(f"{table} tbody tr td:nth-child({number})")
         return [cell.inner_text() for cell in cells]
 
+    def wait(self, expression, arg=None):
+        """Wait until an expression is true; the policy of a page does not let `wait_for_function` ask a second time."""
+        for _ in range(200):
+            if self.page.evaluate(expression, arg):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"after 10 s still not true: {expression}")
+
 
 @pytest.fixture
 def visit(browser):

@@ -58,10 +58,7 @@ def test_the_page_begins_with_the_answer_and_the_missed_incidents(visit, path):
     start = seen.column("#missed-table", 1)[3]
     page.click("#missed-table tbody tr:nth-child(4)")
     page.wait_for_selector("body[data-ready='1']")
-    for _ in range(100):  # not wait_for_function, whose code the policy of the page does not let run again
-        if page.evaluate("report.chart.to - report.chart.from < 100 * 864e5"):
-            break
-        page.wait_for_timeout(50)
+    seen.wait("report.chart.to - report.chart.from < 100 * 864e5")
     assert page.eval_on_selector("#series", "x => x.value") == "1"
     middle = page.evaluate("(report.chart.from + report.chart.to) / 2")
     assert abs(middle - np.datetime64(start.replace(" ", "T"), "ms").astype(float)) < 12 * 36e5

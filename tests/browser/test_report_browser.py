@@ -45,7 +45,7 @@ def shown(value):
 def test_the_slider_has_the_numbers_of_the_library(visit, url, runs, detector):
     seen = visit(url)
     seen.page.select_option("#detector", detector)
-    seen.page.wait_for_function("d => report.chart.rows.some(r => r.focus && r.name === d)", arg=detector)
+    seen.wait("d => report.chart.rows.some(r => r.focus && r.name === d)", detector)
     y, s = scoring(runs, "one", detector)
     top = int(seen.page.get_attribute("#slider", "max"))
     for level in sorted({0, 1, top // 7, top // 3, top // 2, top - 60, top - 5, top - 1, top} & set(range(top + 1))):
@@ -154,7 +154,7 @@ def test_keys_and_wheel_move_the_chart(visit, url):
     seen.page.keyboard.press("Home")
     seen.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 120)
     seen.page.mouse.wheel(0, -300)
-    seen.page.wait_for_function("report.chart.to - report.chart.from < 6000")
+    seen.wait("report.chart.to - report.chart.from < 6000")
     assert seen.text("#readout") != ""
     before = span()
     seen.page.mouse.down()
@@ -191,7 +191,7 @@ def test_another_series_and_fewer_lines(visit, url, runs):
     assert seen.text("#live-f1") == f"{te.best_threshold('f1', y, s).value:.4f}"
     seen.page.click("#lines-box summary")
     seen.page.click("#lines label:nth-child(3) input")
-    seen.page.wait_for_function("report.chart.rows.length === 3")
+    seen.wait("report.chart.rows.length === 3")
 
 
 def test_cards_jump_to_what_they_show(visit, url):
@@ -267,7 +267,7 @@ def test_times_and_labels_of_one_class(visit, tmp_path):
     assert seen.text("#live-per_week") == "0.0000"
     assert "NaN" not in seen.text("main")
     seen.page.hover("#chart", position={"x": 100, "y": 100})
-    seen.page.wait_for_function("document.getElementById('readout').textContent.includes('2024-01-')")
+    seen.wait("document.getElementById('readout').textContent.includes('2024-01-')")
 
 
 def test_gaps_words_and_footnotes(visit, tmp_path):
@@ -309,7 +309,7 @@ def test_gaps_words_and_footnotes(visit, tmp_path):
     assert rules == [row["rule"] or "" for row in found.rows[:5]]
     # A gap is no line and no alarm, at any threshold.
     seen.page.select_option("#detector", "fair")
-    seen.page.wait_for_function("report.chart.rows.some(r => r.focus && r.name === 'fair')")
+    seen.wait("report.chart.rows.some(r => r.focus && r.name === 'fair')")
     slide(seen, 0)
     assert seen.text("#live-alarms") == "572"
     codes = seen.page.evaluate("[...report.chart.rows[1].levels[0].low]")

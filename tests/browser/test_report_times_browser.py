@@ -43,7 +43,7 @@ def test_points_are_where_their_time_is_and_gaps_are_marked(visit, server):
     middle = ((times[1999] + (times[2000] - times[1999]) / 2) - times[0]).value / whole
     seen.page.hover("#chart", position={"x": width * middle, "y": 100})
     expected = "No data for 1 d 1 h: between 2026-03-29 22:19 and 2026-03-30 23:20"
-    seen.page.wait_for_function("text => document.getElementById('readout').textContent === text", arg=expected)
+    seen.wait("text => document.getElementById('readout').textContent === text", expected)
     assert expected.endswith(str(times[2000])[:16])
     # The line stops at the gap.
     empty = seen.page.evaluate(
@@ -128,4 +128,4 @@ def test_what_is_not_judged_is_shaded_and_has_no_alarms(visit, server):
     box = seen.page.query_selector("#chart").bounding_box()
     x = seen.page.evaluate("(report.chart.axis.at(3200) - report.chart.from) / (report.chart.to - report.chart.from)")
     seen.page.hover("#chart", position={"x": x * box["width"], "y": 100})
-    seen.page.wait_for_function("document.getElementById('readout').textContent.endsWith('not judged')")
+    seen.wait("document.getElementById('readout').textContent.endsWith('not judged')")

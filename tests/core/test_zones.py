@@ -83,6 +83,8 @@ def test_clocks_that_go_back_otherwise(zone, day, row):
         te.times(stamps)
     with pytest.raises(InvalidInputError, match="sort"):  # no clock is set back at noon
         te.times(stamps + pd.Timedelta("12h"))
+    with pytest.raises(InvalidInputError, match="sort"):  # nor in January, but copies of an hour are there
+        te.times(stamps + (pd.Timestamp("2014-01-07") - pd.Timestamp(day)))
     hours = pd.date_range(day, periods=400, freq="h")
     with pytest.raises(InvalidInputError, match="repeats row 22; drop one"):
         te.times(hours[[*range(23), *range(22, 400)]])

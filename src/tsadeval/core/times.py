@@ -248,8 +248,10 @@ def _check_order(found: Times, name: str) -> None:
     days, hours = np.divmod(found.stamps[1:][~later], UNITS["d"])
     at_night = (hours < 4 * HOUR) & (days % 7 == 3)  # of a Sunday, as nearly all zones have it
     back_by_hour = (np.abs(HOUR + back - step) <= step) & (back <= 0) & at_night
-    # In other nights, or by half an hour, the step has to fit exactly.
-    exact = (back < 0) & np.isin(back, [step - HOUR, step - HOUR // 2]) & ((hours + 2 * HOUR) % UNITS["d"] < 6 * HOUR)
+    # In other nights, or by half an hour, the step has to fit exactly, in spring or autumn.
+    months = found.stamps[1:][~later].astype("M8[ns]").astype("M8[M]").astype(np.int64) % 12 + 1
+    season = ((hours + 2 * HOUR) % UNITS["d"] < 6 * HOUR) & np.isin(months, [2, 3, 4, 9, 10, 11])
+    exact = (back < 0) & np.isin(back, [step - HOUR, step - HOUR // 2]) & season
     if found.kind == "dates" and (back_by_hour | exact).all() and len(back) <= max(1, len(steps) // 100):
         how = hint("give tz=, such as tz='Europe/Berlin'", "give --tz, such as --tz Europe/Berlin")
         raise InvalidInputError(
