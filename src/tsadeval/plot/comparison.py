@@ -155,7 +155,7 @@ def _diagram(
     width, height = style.lay_out(ax)
     order = np.argsort(mean, kind="stable")
     left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
-    letters = max(6, int(0.33 * width / style.LETTER) - 5)
+    letters = max(6, int(0.38 * width / style.LETTER) - 5)
     texts = [f"{style.shortened(names[i], letters)}  {mean[i]:.2f}" for i in range(k)]
     rooms = [style.LETTER * max((len(texts[i]) for i in side), default=0) + 4 for side in (left, right)]
     low, high = rooms[0], max(width - rooms[1], rooms[0] + 0.2 * width)
