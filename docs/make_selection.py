@@ -38,7 +38,7 @@ It says two things clearly, and one thing it cannot say:
 ## With your own scores
 
 A table with a row per point: a column `series`, a column `label`, and a column per detector (or anything else that `te.Scores` takes). Ten series are needed, on which all detectors have scores.
-A table with one column of scores and a column `detector` is read with `by=["series", "detector"]` (`--by series,detector`). Where detectors are not named (`score=`, `--score`), every other column of numbers is one: leave out counters and the like.
+A table with one column of scores and a column `detector` is read with `by=["series", "detector"], y_score="score"` (`--by series,detector --score score`). Where detectors are not named (`score=`, `--score`), every other column of numbers is one: leave out counters and the like.
 
 ```python
 >>> import numpy as np
