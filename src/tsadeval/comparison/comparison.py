@@ -462,4 +462,8 @@ class Comparison(Result):
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         notes += flaw_remarks(flaws, self.names)
         notes += comparison_remarks(rows, list(called.values()), self.titles, self.missing, self._odd)
-        return notes + failed_lines(rows)
+        return notes + self._failed(rows)
+
+    def _failed(self, rows: list[Row]) -> list[str]:
+        """Say which metrics raised; a subclass may say it elsewhere."""
+        return failed_lines(rows)
