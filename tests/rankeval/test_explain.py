@@ -325,6 +325,21 @@ def test_an_audit_is_explained():
     assert len(audit.explain(clipped, series=1)._grids()[0][1]) == 2
 
 
+def test_an_audit_names_the_metrics_that_order_real_detectors_alike():
+    rng = np.random.default_rng(0)
+    label = np.arange(400) // 20 == 9
+    scores = [
+        (name, detector, label, rng.random(400) + up * label)
+        for name in ("one", "two", "three")
+        for detector, up in (("a", 1), ("b", 0.3), ("c", 0))
+    ]
+    audit = te.rankeval.audit(te.Scores(scores), ["auc_roc", clipped])
+    said = f"its values are most like those of auc_roc ({audit.agreement().between(clipped, 'auc_roc'):.2f}): Spearman"
+    assert "nan" not in said
+    assert said in repr(audit.explain(clipped))
+    assert "most like those of" not in repr(audit.explain("auc_roc"))
+
+
 @pytest.mark.slow
 def test_the_command_explains_every_suite(tmp_path):
     (tmp_path / "mine.py").write_text(

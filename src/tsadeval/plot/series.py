@@ -17,7 +17,7 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics._ears import ears_breakdown
+from tsadeval.metrics import ears_breakdown
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 

@@ -347,3 +347,10 @@ def last_plan(plans: Sequence[Suite]) -> Suite:
     # An edited metric has another version: the newest one is used.
     metrics = {str(metric): metric for plan in alike for metric in plan.metrics}
     return replace(last, metrics=tuple(metrics.values()))
+
+
+def name_alike(means: dict[str, float], how: str) -> list[str]:
+    """Say which two known metrics are most like a metric of one's own, by its correlation with each."""
+    best = sorted((name for name in means if math.isfinite(means[name])), key=lambda name: -means[name])[:2]
+    said = ", then ".join(f"{name} ({means[name]:.2f})" for name in best)
+    return [f"of the metrics of this run its values are most like those of {said}: {how}"] * bool(best)

@@ -17,7 +17,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import NONE, Grid, MappingResult, Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable, pivot, places_of
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable, name_alike, pivot, places_of
 
 if TYPE_CHECKING:
     from tsadeval.rankeval.suites.audit import AuditSuite
@@ -177,7 +177,8 @@ class AuditAnalysis:
         """Why a metric is gameable: the series on which scorers without skill come closest to the best detector.
 
         Rows have the best `detector` and the best scorer without skill (`adversary`) with their values, and whether the
-        second reaches 90 % of the first (`reached`).
+        second reaches 90 % of the first (`reached`). A note names the known metrics that order the detectors most like
+        a metric of one's own.
         """
         check_parameters("explain", {"series": Number(1, integer=True)}, {"series": series})
         name = str(self.plan.find(metric))
@@ -192,7 +193,11 @@ class AuditAnalysis:
             *([*(row[column] for column in columns), "yes" if row["reached"] else "no"] for row in rows[:series]),
         ]
         reached = "reached: scores that do not use the series get 90 % of the value of the best detector or more"
-        return Explanation(rows, grid=grid, lead=f"{name}: gameability {table[name]:.3f} on {where}", notes=[reached])
+        known = [str(m) for m in self.plan.metrics if m.library and not self.plan.find(metric).library]
+        between = self.agreement([name, *known]).between
+        alike = name_alike({one: between(name, one) for one in known}, "Spearman of the detectors' mean ranks")
+        lead = f"{name}: gameability {table[name]:.3f} on {where}"
+        return Explanation(rows, grid=grid, lead=lead, notes=[reached, *alike])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""

@@ -18,7 +18,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
 from tsadeval.rankeval.quality import WrongPair, order_pairs
 from tsadeval.rankeval.series import GENERATORS
-from tsadeval.rankeval.suite import Explanation
+from tsadeval.rankeval.suite import Explanation, name_alike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,11 +187,7 @@ def _resembling(metric: Metric, rankings: Rankings) -> list[str]:
         for task in rankings.plan.tasks
     ]
     means = {str(one): finite_mean(column) for one, column in zip(known, np.array(alike).T, strict=True)}
-    best = sorted((name for name in means if math.isfinite(means[name])), key=lambda name: -means[name])[:2]
-    said = ", then ".join(f"{name} ({means[name]:.2f})" for name in best)
-    return [f"of the metrics of this run its values are most like those of {said}: Spearman, mean over tasks"] * bool(
-        best
-    )
+    return name_alike(means, "Spearman, mean over tasks")
 
 
 def _clipping(rows: pd.DataFrame, rankings: Rankings) -> list[str]:
