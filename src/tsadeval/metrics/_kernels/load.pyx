@@ -37,19 +37,8 @@ def falling(
     with nogil:
         for step in range(order.shape[0]):
             i = order[step]
-            if labels[i] == 0:
-                first = last = i
-                if i > 0 and labels[i - 1] == 0 and on[i - 1]:
-                    first = far[i - 1]
-                    total -= _cost(first, i - 1, labels, on, width)
-                if i + 1 < n and labels[i + 1] == 0 and on[i + 1]:
-                    last = far[i + 1]
-                    total -= _cost(i + 1, last, labels, on, width)
-                on[i] = 1
-                far[first] = last
-                far[last] = first
-                total += _cost(first, last, labels, on, width)
-            elif labels[i] == 1:
+            if labels[i] < 2:
+                # The runs of false alarms on both sides: they join at a normal point, and touch an event at one of it.
                 first = last = -1
                 if i > 0 and labels[i - 1] == 0 and on[i - 1]:
                     first = far[i - 1]
@@ -58,6 +47,13 @@ def falling(
                     last = far[i + 1]
                     total -= _cost(i + 1, last, labels, on, width)
                 on[i] = 1
+            if labels[i] == 0:
+                first = first if first >= 0 else i
+                last = last if last >= 0 else i
+                far[first] = last
+                far[last] = first
+                total += _cost(first, last, labels, on, width)
+            elif labels[i] == 1:
                 if first >= 0:
                     total += _cost(first, i - 1, labels, on, width)
                 if last >= 0:
