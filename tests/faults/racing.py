@@ -1,6 +1,7 @@
 """Evaluate every metric, and search its best threshold, while another thread writes to the arrays.
 
-And, so that it does not depend on luck, on arrays that were written to right after they were checked. Values mean nothing then, and an error is fine; a crash or a hang is not. Usage: racing.py SECONDS [NAME...]
+And, so that it does not depend on luck, on arrays that were written to right after they were checked. Values mean
+nothing then, and an error is fine; a crash or a hang is not. Usage: racing.py SECONDS [NAME...]
 """
 
 import contextlib
