@@ -8,7 +8,7 @@ import typer
 
 from tsadeval.cli.options import Given, Shown, number_of, option, say, say_warnings, show, span_of, with_options
 from tsadeval.scores.scores import Scores
-from tsadeval.thresholds.choices import Choices, choose_threshold
+from tsadeval.thresholds.choices import choose_threshold
 
 _CHOICE: Given = {
     "max_false_alarms": option(
@@ -54,7 +54,6 @@ def choose(
     """Choose the best detector and its threshold; exit code 1 where none keeps the budget, or scores are left out."""
     with say_warnings():
         found = choose_threshold(scores, **choice)
-        assert isinstance(found, Choices)  # which it is with per=
         say(scores.notes)
     shown = [show(found, format), *([show(found.by_kind(by_kind), format)] if by_kind else [])]
     typer.echo("\n\n".join(shown))
