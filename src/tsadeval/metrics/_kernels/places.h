@@ -223,7 +223,8 @@ FOR_EVERY_MACHINE static void CELLS_OF(const SCORE *s, ptrdiff_t n, const Grid *
    before the first branch is guessed. */
 static void PLACE(
     const SCORE *s, ptrdiff_t n, const Grid *g, const double *levels, int32_t highest, int32_t *slots) {
-    int32_t cells[AT_ONCE], first[AT_ONCE], sizes[AT_ONCE], busy[AT_ONCE];
+    int32_t cells[AT_ONCE], first[AT_ONCE], sizes[AT_ONCE];
+    SCORE listed[AT_ONCE];
     ptrdiff_t from, i;
     for (from = 0; from < n; from += AT_ONCE) {
         ptrdiff_t count = n - from < AT_ONCE ? n - from : AT_ONCE;
@@ -231,26 +232,28 @@ static void PLACE(
             for (i = 0; i < count; i++) cells[i] = cell_by_key(s[from + i], g);
         else
             CELLS_OF(s + from, count, g, cells);
+        const SCORE *scores = s + from;
         if (g->scores) { /* all are counted in their cells, and those where a level is are listed: without a branch */
-            ptrdiff_t listed = 0;
+            ptrdiff_t to = 0;
             for (i = 0; i < count; i++) {
-                const uint32_t before = g->scores[cells[i]]++;
-                busy[listed] = (int32_t)i;
-                listed += before >> 31;
+                const int32_t cell = cells[i];
+                const uint32_t before = g->scores[cell]++;
+                cells[to] = cell;
+                listed[to] = scores[i];
+                to += before >> 31;
             }
-            count = listed;
-        } else {
-            for (i = 0; i < count; i++) busy[i] = (int32_t)i;
+            scores = listed;
+            count = to;
         }
         for (i = 0; i < count; i++) {
-            const int32_t *begin = &g->begin[cells[busy[i]]];
+            const int32_t *begin = &g->begin[cells[i]];
             first[i] = begin[0];
             sizes[i] = begin[1] - begin[0];
             FETCH(&levels[first[i]]);
             FETCH(&slots[2 * first[i]]);
         }
         for (i = 0; i < count; i++) {
-            const double score = s[from + busy[i]];
+            const double score = scores[i];
             int32_t at = first[i], size = sizes[i];
             while (size > 1) { /* rare; as many steps whatever the score */
                 const int32_t half = size / 2;

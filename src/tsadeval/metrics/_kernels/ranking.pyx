@@ -168,7 +168,7 @@ def placed(
     while cells < MANY * count and (cells < SMALL or cells < FEW * count) and cells < scores.shape[0]:
         cells *= 2
     # Where levels lie too unevenly for equal cells between all of them, the lowest and highest few may be why.
-    for left_out in (0, 1 + count // 256):
+    for left_out in (0, 1 + count // 1024):
         with nogil:
             lay_equal_cells(&grid, &level[0], count, cells, left_out)
             if score_t is float:
