@@ -117,7 +117,7 @@ def test_events_have_the_colour_of_what_they_cost_by_any_other_metric(metric):
     strips = sorted(piece for piece in spans(ax) if piece[3] == 0)
     for (left, right, *_, color), (start, stop, cost) in zip(strips, costs, strict=True):
         assert (left + 0.5, right + 0.5) == (start, stop)
-        assert color == pytest.approx(tuple(_colors(most, 0.0).to_rgba(cost)))
+        assert color == pytest.approx(tuple(_colors(-most, 0.0).to_rgba(-cost)))
     assert to_rgba(WRONG) in [piece[4] for piece in strips]
     (bar,) = (other for other in ax.figure.axes if other is not ax)
     assert bar.get_xlabel().endswith(" that an event costs (strips and bands)")
@@ -220,7 +220,7 @@ def test_values_beside_the_rows_have_room(metrics):
         ({"scores": SCORES["noise"]}, "scores must be a mapping from detector to scores, but is a ndarray"),
         ({"around": "0"}, "around must be an integer or None, but is '0'"),
         ({"around": 2}, "around must be the number of one of 2 events, but is 2"),
-        ({"color": "paper"}, "color must be one metric, but 'paper' has 11"),
+        ({"color": "paper"}, "expected one metric, but 'paper' names 11"),
         ({"margin": -1}, "margin must be an integer >= 0 or None"),
         ({"column": 1}, "column must be an integer in \\[0, 0\\]"),
     ],

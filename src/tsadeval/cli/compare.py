@@ -78,6 +78,8 @@ def compare(
     columns = scores.options.series_columns
     if groups not in (None, "dataset", *columns[:1]):
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
+    if format in WHOLE and (interval or rules or describe):
+        raise InvalidInputError(f"--interval, --rules and --describe do not go with --format {format}: take another")
     parted: Any = (lambda series: series.partition("/")[0]) if groups in columns[:1] else groups
     with on_cluster(work.dask), say_warnings() as said:
         found = compare_scores(
@@ -89,16 +91,16 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-        if interval and format not in WHOLE:
+        if interval:
             parts += [found.average(interval=interval)]
-        if rules and format not in WHOLE:
+        if rules:
             parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
         parts += [found.by_kind(by_kind)] if by_kind else []
     latex = format == "latex"
     values = (
         found.to_latex(layout=layout, groups=parted, caption=caption, notes=notes) if latex else show(found, format)
     )
-    text = [found.describe(latex=latex)] if describe and format not in WHOLE else []
+    text = [found.describe(latex=latex)] if describe else []
     typer.echo("\n\n".join([values, *(show(part, format) for part in parts), *text]))
     if bib is not None:
         bib.write_text(found.cite() + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from tsadeval.core.events import Bools, Events, Floats, Index
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.parameters import Check, Number, check_parameters
-from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.selection import AnyMetric, select_metric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics import ears_breakdown
@@ -98,9 +98,7 @@ def series_with_scores(
     scorings = style.read_scores(labels, scores)
     chosen = {str(metric): metric for metric in select_metrics(metrics)}
     heads = [look.label for look in style.looks(list(chosen)).values()]
-    by, *others = select_metrics(color)
-    if others:
-        raise InvalidParameterError(f"color must be one metric, but {color!r} has {1 + len(others)}")
+    by = select_metric(color)
     judged = [_judge(scoring, by, parse_rule(threshold)) for scoring in scorings.values()]
     colors, ticks, words = _scale(by, judged)
     events = Events.of(labels)
@@ -113,9 +111,10 @@ def series_with_scores(
     _band(ax, events, bottoms[0], high - low)
     _line(ax, values, shown, bottoms[0])
     outcomes = []
-    for scoring, runs, bottom in zip(scorings.values(), judged, bottoms[1:], strict=True):
-        given = style.drawn_scores(scoring)
-        _strips(ax, runs, colors, bottom)
+    for scoring, (starts, stops, parts, anomaly), bottom in zip(scorings.values(), judged, bottoms[1:], strict=True):
+        given, found = style.drawn_scores(scoring), colors.to_rgba(parts)
+        style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
+        style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
         _line(ax, given, shown, bottom)
         outcomes.append([*evaluate(labels, given, [*chosen.values()], threshold=threshold).values()])
     style.name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
@@ -184,25 +183,15 @@ def _judge(scoring: Scoring, metric: Metric, rule: Rule) -> _Judged:
         table = ears_breakdown(truth.mask, scoring.kept.raw).events
         starts, lasts = places[table["start"]], places[table["stop"] - 1]
         return starts, lasts + 1, table["share"] * len(table), np.ones(len(table), np.bool_)
-    whole, costs = metric.run(scoring, rule), []
+    whole, runs = metric.run(scoring, rule), np.split(places, truth.starts[1:])
     if np.isnan(whole.value):
         warn_undefined(str(metric), whole.message or "")
-    runs = np.split(places, truth.starts[1:])
-    for run in runs:
-        perfect = given.copy()
-        perfect[run] = scoring.high if scoring.truth.mask[run[0]] else scoring.low
-        value = metric.run(observe(scoring.truth.mask, perfect, missing="skip"), rule).value
-        costs.append(metric.sign * (value - whole.value))
+    labels, points = scoring.truth.mask, np.arange(scoring.n)
+    ideal = np.where(labels, scoring.high, scoring.low)
+    perfect = (observe(labels, np.where(np.isin(points, run), ideal, given), missing="skip") for run in runs)
+    costs = [metric.sign * (whole.value - metric.run(one, rule).value) for one in perfect]
     starts, lasts = np.array([(run[0], run[-1]) for run in runs]).T
-    return starts, lasts + 1, np.array(costs), scoring.truth.mask[starts]
-
-
-def _strips(ax: Axes, judged: _Judged, colors: Any, bottom: float) -> None:
-    """Draw the strips of events and the bands of the anomalies, in the colours of their values."""
-    starts, stops, values, anomaly = judged
-    found = colors.to_rgba(values)
-    style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
-    style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+    return starts, lasts + 1, np.array(costs), labels[starts]
 
 
 def _scale(metric: Metric, judged: Sequence[_Judged]) -> tuple[Any, dict[float, str], str]:
@@ -211,17 +200,15 @@ def _scale(metric: Metric, judged: Sequence[_Judged]) -> tuple[Any, dict[float, 
     if str(metric) in ("cce", "ears"):
         end = 0.5 if metric.name == "cce" else 1.0
         return _colors(-end, end), {-end: "wrong", 0.0: "0", end: "right"}, f"{label} score of an event"
-    most = np.nanmax(np.concatenate([[0.0], *(values for _, _, values, _ in judged)]))
-    return _colors(most or 1.0, 0.0), {most: f"{most:.3g}", 0.0: "0"}, f"{label} that an event costs"
+    most = -np.nanmin(np.concatenate([[0.0], *(values for _, _, values, _ in judged)]))
+    return _colors(-most or -1.0, 0.0), {-most: f"{most:.3g}", 0.0: "0"}, f"{label} that an event costs"
 
 
-def _colors(wrong: float = -0.5, right: float = 0.5) -> Any:
-    """Values from wrong to right as colours."""
+def _colors(low: float = -0.5, high: float = 0.5) -> Any:
+    """Return values as colours, from wrong to right."""
     colors = require("matplotlib.colors", extra="all")
-    ends = [WRONG, NEITHER, RIGHT] if wrong < right else [RIGHT, NEITHER, WRONG]
-    ramp = colors.LinearSegmentedColormap.from_list("right and wrong", ends)
-    scale = colors.Normalize(min(wrong, right), max(wrong, right))
-    return require("matplotlib.cm", extra="all").ScalarMappable(scale, ramp)
+    ramp = colors.LinearSegmentedColormap.from_list("right and wrong", [WRONG, NEITHER, RIGHT])
+    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(low, high), ramp)
 
 
 def _places(heads: Sequence[str]) -> list[float]:

@@ -195,14 +195,11 @@ def _stretch(one: Case, other: Case) -> tuple[int, int]:
 
     Where their events are too far from each other, the whole series.
     """
-    n, away = len(one.scores), np.zeros(len(one.scores))
-    labels = [one.labels]
-    if len(other.scores) == n:
-        away = np.abs(_unit(one.scores) - _unit(other.scores)) + (one.labels != other.labels)
-        labels.append(other.labels)
+    n, alike = len(one.scores), len(one.scores) == len(other.scores)
     if n <= WIDTH:
         return 0, n
-    borders = [np.diff(known, append=known[-1]) != 0 for known in labels]
+    away = np.abs(_unit(one.scores) - _unit(other.scores)) + (one.labels != other.labels) if alike else np.zeros(n)
+    borders = [np.diff(case.labels, append=case.labels[-1]) != 0 for case in (one, other)[: 1 + alike]]
     differ = _within(away, 0, WIDTH)
     for edge in (WIDTH // 10, 0):  # well inside, where there is one
         seen = np.all([_within(known, edge, WIDTH - edge) > 0 for known in borders], axis=0)
