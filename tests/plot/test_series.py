@@ -79,26 +79,7 @@ def test_events_have_the_colour_of_their_score():
     assert sum(piece[:2] == (199.5, 229.5) and piece[3] - piece[2] > 0.9 for piece in pieces) == 4
 
 
-@pytest.mark.parametrize("gaps", [[], [3, 210, 211, 500, 504]], ids=["all points", "points without a score"])
-def test_events_have_the_colour_of_their_part_of_ears(gaps):
-    scores = SCORES["noise"] + LABELS
-    scores[gaps] = np.nan
-    ax = plot.series_with_scores((VALUES, LABELS), {"noise": scores}, color="ears", metrics="ears")
-    kept = np.flatnonzero(np.isfinite(scores))
-    breakdown = te.ears_breakdown(LABELS[kept], scores[kept])
-    strips = sorted(piece for piece in spans(ax) if piece[3] == 0)  # of anomalies only
-    places = [(left + 0.5, right + 0.5) for left, right, *_ in strips]
-    assert places == [(200, 230), (501, 504) if gaps else (500, 505)]
-    values = [2 * event["share"] for event in breakdown.events]
-    assert np.mean(values) == pytest.approx(breakdown.score)
-    for piece, value in zip(strips, values, strict=True):
-        assert piece[4] == pytest.approx(tuple(_colors(-1, 1).to_rgba(value)))
-    assert f"{breakdown.score:.3f}" in [text.get_text() for text in ax.texts]
-    (bar,) = (other for other in ax.figure.axes if other is not ax)
-    assert bar.get_xlabel() == "EARS score of an event (strips and bands)"
-
-
-@pytest.mark.parametrize("metric", ["f1", "vus_pr", "false_alarms"])
+@pytest.mark.parametrize("metric", ["f1", "vus_pr", "false_alarms", "ears"])
 def test_events_have_the_colour_of_what_they_cost_by_any_other_metric(metric):
     scores = SCORES["noise"] + 0.3 * LABELS
     scores[[3, 210, 501]] = np.nan

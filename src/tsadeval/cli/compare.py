@@ -44,7 +44,8 @@ def compare(
         bool, typer.Option("--describe", help="Add a paragraph about the first metric, in LaTeX with citations.")
     ] = False,
     bib: Annotated[
-        Path | None, typer.Option(help="Write the references of metrics, tests and data sets to this BibTeX file.")
+        Path | None,
+        typer.Option(help="Write the references of metrics, rules, tests and data sets to this BibTeX file."),
     ] = None,
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
@@ -91,10 +92,8 @@ def compare(
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-        if interval:
-            parts += [found.average(interval=interval)]
-        if rules:
-            parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
+        parts += [found.average(interval=interval)] if interval else []
+        parts += [found.robustness(split_names(rules), n_jobs=work.jobs)] if rules else []
         parts += [found.by_kind(by_kind)] if by_kind else []
     latex = format == "latex"
     values = (

@@ -260,7 +260,7 @@ class Comparison(Result):
         return description.as_latex(text) if latex else text
 
     def cite(self) -> str:
-        """Return the references of all metrics, tests and data sets that were used, as BibTeX.
+        """Return the references of all metrics, threshold rules, tests and data sets that were used, as BibTeX.
 
         Entries have what the records of the library say, and nothing else; those of data sets need the package url.
         """
@@ -433,11 +433,10 @@ class Comparison(Result):
         """
         checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
         check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
-        level = None if isinstance(spread, bool) else spread
-        if level is not None and layout != "metrics":
+        if not isinstance(spread, bool) and layout != "metrics":
             raise InvalidParameterError("intervals are of averages: with a level as spread=, take layout='metrics'")
         style, names, among = Style(percent, digits, spread is True, alpha), self.metrics, "column"
-        average = self.average(groups=groups, percent=percent, interval=level)
+        average = self.average(groups=groups, percent=percent, interval=None if isinstance(spread, bool) else spread)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]
         if layout == "series":
             names, among, average.title = self._named(metric)[:1], "row", "average"
@@ -450,8 +449,8 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = [*average._notes(), *self.remarks(metrics=names, labels=True)]
-        said = [print_note(*description.about(self, None, names, labels=True), self.titles, self.missing)]
-        said += [BASELINES] * (self.baseline is not None) + average._notes()
+        first = print_note(*description.about(self, None, names, labels=True), self.titles, self.missing)
+        said = [first, *[BASELINES] * (self.baseline is not None), *average._notes()]
         note = "; ".join(filter(None, said)) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 

@@ -163,10 +163,11 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [latex_text(self._titles.get(detector, detector)) for detector in self]
 
     def _notes(self) -> list[str]:
-        levels = {row["interval"] for row in self.rows if row.get("low") is not None}
-        return [f"in brackets: {100 * n:g} % bootstrap intervals over series" for n in levels] + interval_notes(
-            self.rows
-        )
+        shown = {f"{100 * row['interval']:g} %" for row in self.rows if row.get("low") is not None}
+        return [
+            *(f"in brackets: {level} bootstrap intervals over series" for level in shown),
+            *interval_notes(self.rows),
+        ]
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]

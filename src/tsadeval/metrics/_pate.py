@@ -32,7 +32,7 @@ from tsadeval.metrics.counting import first_best
 
 Levels = NDArray[np.int32]
 
-_REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
+_REFERENCES = ("Ghorbani et al., PATE: Proximity-Aware Time series anomaly Evaluation, KDD 2024",)
 
 
 def _near(events: Events, early: int, delay: int) -> tuple[Index, Index]:

@@ -17,7 +17,6 @@ from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.core.selection import AnyMetric, select_metric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics import ears_breakdown
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 from tsadeval.scores.scoring import observe
@@ -73,8 +72,7 @@ def series_with_scores(
     column : int, default=0
         Which column of a multivariate series is drawn.
     color : str, Metric or function, default="cce"
-        The metric by which events are coloured. CCE has a score for each event, and EARS for each anomaly: 1 is the
-        most, 0 what normal points have on average, and the mean over the events is EARS. By any other metric it is
+        The metric by which events are coloured. CCE has a score for each of them. By any other metric the colour is
         what its value would gain if this event, or normal stretch, were scored perfectly (all its points highest, or
         lowest) and all else stayed: the metric is computed once for each.
     metrics : str or sequence of str, default=("cce",)
@@ -173,21 +171,15 @@ def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
 
 
 def _judge(scoring: Scoring, metric: Metric, rule: Rule) -> _Judged:
-    """Return the score of every event by CCE or EARS, or what events and normal runs cost by another metric."""
+    """Return the CCE score of every event, or what events and normal runs cost by another metric."""
     if str(metric) == "cce":
         table = explain_gaps(scoring).events
         return table["start"], table["stop"], table["score"], table["label"] == 1
-    given, truth = style.drawn_scores(scoring), scoring.kept.truth
-    places = np.flatnonzero(np.isfinite(given))  # the points that are judged are one series
-    if str(metric) == "ears":  # no normal events
-        table = ears_breakdown(truth.mask, scoring.kept.raw).events
-        starts, lasts = places[table["start"]], places[table["stop"] - 1]
-        return starts, lasts + 1, table["share"] * len(table), np.ones(len(table), np.bool_)
-    whole, runs = metric.run(scoring, rule), np.split(places, truth.starts[1:])
+    whole, labels, given = metric.run(scoring, rule), scoring.truth.mask, style.drawn_scores(scoring)
     if np.isnan(whole.value):
         warn_undefined(str(metric), whole.message or "")
-    labels, points = scoring.truth.mask, np.arange(scoring.n)
-    ideal = np.where(labels, scoring.high, scoring.low)
+    runs = np.split(np.flatnonzero(np.isfinite(given)), scoring.kept.truth.starts[1:])  # of points that are judged
+    points, ideal = np.arange(scoring.n), np.where(labels, scoring.high, scoring.low)
     perfect = (observe(labels, np.where(np.isin(points, run), ideal, given), missing="skip") for run in runs)
     costs = [metric.sign * (whole.value - metric.run(one, rule).value) for one in perfect]
     starts, lasts = np.array([(run[0], run[-1]) for run in runs]).T
@@ -196,12 +188,11 @@ def _judge(scoring: Scoring, metric: Metric, rule: Rule) -> _Judged:
 
 def _scale(metric: Metric, judged: Sequence[_Judged]) -> tuple[Any, dict[float, str], str]:
     """Return the colours of the values, the marks of their scale, and what they are."""
-    label = metric_labels([str(metric)])[str(metric)]
-    if str(metric) in ("cce", "ears"):
-        end = 0.5 if metric.name == "cce" else 1.0
-        return _colors(-end, end), {-end: "wrong", 0.0: "0", end: "right"}, f"{label} score of an event"
+    if str(metric) == "cce":
+        return _colors(), {-0.5: "wrong", 0.0: "0", 0.5: "right"}, "CCE score of an event"
     most = -np.nanmin(np.concatenate([[0.0], *(values for _, _, values, _ in judged)]))
-    return _colors(-most or -1.0, 0.0), {-most: f"{most:.3g}", 0.0: "0"}, f"{label} that an event costs"
+    words = f"{metric_labels([str(metric)])[str(metric)]} that an event costs"
+    return _colors(-most or -1.0, 0.0), {-most: f"{most:.3g}", 0.0: "0"}, words
 
 
 def _colors(low: float = -0.5, high: float = 0.5) -> Any:
