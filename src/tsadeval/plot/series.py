@@ -19,7 +19,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undef
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
