@@ -138,7 +138,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     """
     total = data.events.points
     return max(
-        kernel.best_f(part.found, part.false, part.found_before, part.false_before, total, recall_weight(beta))
+        float(kernel.best_f(part.found, part.false, part.found_before, part.false_before, total, recall_weight(beta)))
         for part in sweeps_of(data)
         if len(part.found)
     )
