@@ -55,19 +55,20 @@ cdef inline void add(Sum *to, double term) noexcept nogil:
 
 
 cdef class Changes:
-    """A growing list of changes."""
+    """A growing list of changes, of which there will be `most` at most."""
 
     cdef object kept
     cdef Change *to
-    cdef Py_ssize_t size, room
+    cdef Py_ssize_t size, room, most
 
-    def __init__(self, Py_ssize_t room):
-        self.size = self.room = 0
+    def __init__(self, Py_ssize_t room, Py_ssize_t most):
+        self.size, self.room, self.most = 0, 0, most
         self.kept = np.empty(0, CHANGE)
         self.grow(room)
 
     cdef int grow(self, Py_ssize_t room) except -1:
         cdef Change[::1] to
+        room = min(room, self.most)
         larger = np.empty(room, CHANGE)
         larger[: self.size] = self.kept[: self.size]
         to = self.kept = larger
@@ -159,17 +160,18 @@ def changes(
     Py_ssize_t tolerance, Py_ssize_t window, double earliness,
 ):
     """The changes, run by run; `label` is that of the first run, `window` the number of points before."""
-    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0, points = 0
+    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0, points = 0, normal = 0
     cdef bint anomalous = label, near = tolerance > 0
     cdef long long full = max(tolerance, 1)
     for k in range(runs):
         if (k & 1) == label:
             longest = max(longest, counts[k])
             points += min(counts[k], 2 * full)
+            normal += counts[k] + 1
         else:
             points += counts[k]
     window = min(window, longest) + 1
-    cdef Changes found = Changes(points + scores.shape[0] // 4 + 64)
+    cdef Changes found = Changes(points + scores.shape[0] // 4 + 64, points + normal)
     cdef int *suffix = <int *>malloc(window * sizeof(int))
     if suffix == NULL:
         raise MemoryError
