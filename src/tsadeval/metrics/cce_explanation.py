@@ -45,12 +45,8 @@ def cce_breakdown(data: Scoring, /, **given: Any) -> "CCEBreakdown":
 
 def explain(options: CCEOptions, runs: RunMoments) -> "CCEBreakdown":
     """Explain the CCE of scanned (or streamed) runs."""
-    table = np.zeros(len(runs.counts), EVENT_COLUMNS)
-    table["stop"] = np.cumsum(runs.counts)
-    table["start"] = table["stop"] - runs.counts
-    table["label"], table["length"] = runs.labels(), runs.counts
-    table["mean"], table["variance"] = unit_moments(options, runs)
-    return _explain_events(options, table)
+    starts = np.cumsum(runs.counts) - runs.counts
+    return _explain_events(options, starts, runs.labels(), runs.counts, *unit_moments(options, runs))
 
 
 def explain_gaps(scoring: Scoring) -> "CCEBreakdown":
@@ -60,19 +56,23 @@ def explain_gaps(scoring: Scoring) -> "CCEBreakdown":
     """
     options, ignored, pieces = CCEOptions(), scoring.setting.ignored, scoring.pieces
     judged = label_runs(np.ones(scoring.n, np.bool_) if ignored is None else ~ignored, "ignore").events
-    tables = []
-    for first, piece, found in zip(judged.starts.tolist(), pieces, runs_of(options, pieces), strict=True):
-        table = np.zeros(len(piece.truth.starts), EVENT_COLUMNS)
-        table["label"], table["length"], table["mean"], table["variance"] = found
-        table["start"] = piece.truth.starts + first
-        table["stop"] = table["start"] + table["length"]
-        tables.append(table)
-    return _explain_events(options, np.concatenate(tables))
+    both = zip(judged.starts.tolist(), pieces, runs_of(options, pieces), strict=True)
+    parts = ((piece.truth.starts + first, *found) for first, piece, found in both)
+    return _explain_events(options, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _explain_events(options: CCEOptions, events: NDArray[np.void]) -> "CCEBreakdown":
-    """Complete a table that has place, label, length, mean and variance of the events."""
-    parts = []
+def _explain_events(
+    options: CCEOptions,
+    starts: NDArray[Any],
+    labels: NDArray[Any],
+    lengths: NDArray[Any],
+    means: NDArray[Any],
+    variances: NDArray[Any],
+) -> "CCEBreakdown":
+    """Explain events by their places, labels, lengths, and the means and variances of their scores."""
+    events, parts = np.zeros(len(starts), EVENT_COLUMNS), []
+    events["start"], events["stop"], events["label"], events["length"] = starts, starts + lengths, labels, lengths
+    events["mean"], events["variance"] = means, variances
     for label in (0, 1):
         mine = events[events["label"] == label]
         part = part_of(options, mine["length"], mine["mean"], mine["variance"], label)

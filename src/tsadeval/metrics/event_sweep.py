@@ -78,9 +78,7 @@ def event_steps(data: Scoring) -> EventSteps:
     """
     maxima = np.sort(event_maxima(data))
     scores, truth, starts = data.scores, data.truth, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    rising[0] = True
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising = np.append(True, scores[1:] > scores[:-1])
     normal_up, normal_down = _steps(scores, rising & ~truth.mask)
     event_up, event_down = _steps(scores, rising & truth.mask)
     after_normal = starts[starts > 0]

@@ -125,13 +125,11 @@ class NearEvents:
             at = min(int(np.searchsorted(ends, starts[first] + size)), len(alone) - 1)
             last = int(alone[at])
             begin, end = starts[first] - reach * (first > 0), stops[last] + reach * (last + 1 < len(starts))
-            parts = [self._scores.read(int(begin), int(end))]
-            if first == 0:
-                parts.insert(0, self._before)
-                begin -= len(self._before)
-            if last + 1 == len(starts):
-                parts.append(self._behind)
-            yield np.concatenate(parts), starts[first : last + 1] - begin, stops[first : last + 1] - begin
+            before = self._before[: None if first == 0 else 0]
+            behind = self._behind[: None if last + 1 == len(starts) else 0]
+            scores = np.concatenate([before, self._scores.read(int(begin), int(end)), behind])
+            begin -= len(before)
+            yield scores, starts[first : last + 1] - begin, stops[first : last + 1] - begin
             first = last + 1
 
     def value(self, metric: Metric) -> tuple[Any, ...]:
@@ -162,7 +160,7 @@ class _Curves:
 
     def areas(self, n_thresholds: int | None) -> Areas:
         if n_thresholds is None:
-            return self._exact_at_all() if self._order.exact else self._between_cuts(self._cuts())
+            return self._exact_at_all() if self._order.exact else self._between_cuts()
         thresholds, alarms = self._order.at_ranks(threshold_ranks(self._order.n, n_thresholds))
         return self._exact(thresholds, alarms) if self._order.exact else self._between_ranks(thresholds)
 
@@ -195,12 +193,6 @@ class _Curves:
         thresholds = np.unique(zone.scores)[::-1]
         return self._how.mean_areas(zone, thresholds, *self._order.counts_above(thresholds), self._order.n)
 
-    def _cuts(self) -> Floats:
-        """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
-        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
-        ranks = threshold_ranks(self._order.n, _CUTS)
-        return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
-
     def _curve(self, cuts: Floats) -> "_ByCut":
         inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
@@ -212,8 +204,14 @@ class _Curves:
         false = np.maximum(alarms - hits, 0)
         return _ByCut(hits, false, recall, false / (self._order.n - positives))
 
-    def _between_cuts(self, cuts: Floats) -> Areas:
-        """Bounds of curves that have a point for every distinct score, between neighbouring cuts."""
+    def _between_cuts(self) -> Areas:
+        """Bounds of curves that have a point for every distinct score, between neighbouring cuts.
+
+        These are bins, descending, at evenly spaced ranks of the points near events and of all points.
+        """
+        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
+        ranks = threshold_ranks(self._order.n, _CUTS)
+        cuts = np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
         curve = self._curve(cuts)
         low, high = curve.precision(np.arange(len(cuts)), np.arange(1, len(cuts) + 1))
         gained, right = np.diff(curve.recall), np.diff(curve.rate)

@@ -188,14 +188,12 @@ class AnomalyAttention(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Associations]:
         """(batch, window, d_model) to the same, with (prior, series)."""
-        query, key, value = (self._heads(layer(x)) for layer in (self.query, self.key, self.value))
+        mapped = (layer(x) for layer in (self.query, self.key, self.value))
+        query, key, value = (one.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for one in mapped)
         series = torch.softmax(query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5, dim=-1)
         prior = prior_association(widths(self.sigma(x).transpose(1, 2)), self.squared_distance)
         mixed = (series @ value).transpose(1, 2).flatten(2)
         return self.out(mixed), (prior, series)
-
-    def _heads(self, x: Tensor) -> Tensor:
-        return x.reshape(*x.shape[:2], self.n_heads, -1).transpose(1, 2)
 
 
 class EncoderLayer(nn.Module):

@@ -50,11 +50,6 @@ class Adversary:
     version: str = "1"
     library: bool = True
 
-    @property
-    def needs_values(self) -> bool:
-        """True if the scorer looks at the values of the series."""
-        return self.kind == "one-liner"
-
     @classmethod
     def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Self:
         """Make a scorer without skill of a function of the number of points and a random generator.

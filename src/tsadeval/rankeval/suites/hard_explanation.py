@@ -61,10 +61,11 @@ def _pair_rows(row: Row) -> Grid:
         end = [f"order (repeat {row['repeat']}, severity {row['severity']:.2f})", row["verdict"]]
     else:
         end = [f"difference (repeat {row['repeat']})", f"{row['severity']:.2f} x skill"]
-    grid: Grid = []
-    for side, role in zip(("worse", "better"), roles_of(row), strict=True):
-        beside = [f"{row[f'beside_{side}']:.4f}"] if row["beside"] else []
-        grid.append([f"{role}: {row[f'{side}_is']}", f"{row[f'{side}_value']:.4f}", *beside])
+    columns = ("{}_value", "beside_{}") if row["beside"] else ("{}_value",)
+    grid: Grid = [
+        [f"{role}: {row[f'{side}_is']}", *(f"{row[column.format(side)]:.4f}" for column in columns)]
+        for side, role in zip(("worse", "better"), roles_of(row), strict=True)
+    ]
     return [*grid, [*end, *([row["beside_verdict"]] if row["beside"] else [])]]
 
 

@@ -111,7 +111,7 @@ class HardAnalysis:
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
             rows = of_tasks.get(task.name, self._rows[entry][:0])
             axes = {"repeat": range(self.plan.repeats), "case": names}
-            values, thresholds = (suite.pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
+            values, thresholds = suite.pivot(rows, axes, rows["value"], rows["threshold"])
             judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
             known = bool((rows["status"] == "ok").any())
             found.append(TaskValues(task, names, entry.metric.sign * values, thresholds, known, judged == values.size))

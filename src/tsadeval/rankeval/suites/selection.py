@@ -62,15 +62,16 @@ class SelectionSuite(AuditSuite):
         owner = {series: name for part, name in zip(parts, files, strict=True) for series in part.series}
         sets = self._sets([record for _, record in usable], owner)
         chosen = {name for one in sets for name in one.series}
-        limits: dict[str, tuple[float, float]] = {}
-        for series in (series for series, _ in usable if series.name in chosen):
-            for name, one in series.detectors.items():
-                low, high = limits.get(name, (0.0, 1.0))
-                limits[name] = min(low, float(one.scoring.low)), max(high, float(one.scoring.high))
+        data = {series.name: series for series, _ in usable if series.name in chosen}
+        judged = grouped((name, one.scoring) for series in data.values() for name, one in series.detectors.items())
+        limits = {
+            name: (min(0.0, *(float(one.low) for one in some)), max(1.0, *(float(one.high) for one in some)))
+            for name, some in judged.items()
+        }
         return replace(
             self,
             metrics=choose_metrics(self.metrics if metrics is None else metrics, self.paper),
-            data={series.name: series for series, _ in usable if series.name in chosen},
+            data=data,
             threshold=threshold,
             criteria={c.name: c for c in criteria},
             series=tuple(record for _, record in usable if record.name in chosen),

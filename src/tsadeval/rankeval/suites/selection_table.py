@@ -57,7 +57,7 @@ class SelectionAnalysis:
         for k, one in enumerate(self.plan.sets):
             axes = {"series": list(one.series), "detector": list(one.detectors)}
             some = of_metrics[of_metrics["series"].isin(one.series)]
-            values = pivot(some, {"metric": list(map(str, metrics)), **axes}, some["value"])
+            (values,) = pivot(some, {"metric": list(map(str, metrics)), **axes}, some["value"])
             signs = np.array([metric.sign for metric in metrics], np.float64)[:, None, None]
             chance = np.random.default_rng((self.plan.seed or 0, k)).random((SHUFFLES, *values.shape[1:]))
             curves = {name: self._curve(name, one) for name in self._criteria}
