@@ -1,8 +1,10 @@
 """Evaluate every metric, and search its best threshold, while another thread writes to the arrays.
 
-Values mean nothing then, and an error is fine; a crash or a hang is not. Usage: racing.py SECONDS [NAME...]
+And, so that it does not depend on luck, on arrays that were written to right after they were checked. Values mean
+nothing then, and an error is fine; a crash or a hang is not. Usage: racing.py SECONDS [NAME...]
 """
 
+import contextlib
 import faulthandler
 import sys
 import threading
@@ -12,7 +14,11 @@ import warnings
 import numpy as np
 
 import tsadeval as te
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
+from tsadeval.thresholds.best import find_best
+
+ALLOWED = (te.errors.TsadevalError, ValueError, IndexError, FloatingPointError, ZeroDivisionError)
 
 
 def writer(y, s, stop, rng):
@@ -45,11 +51,28 @@ def race(function, seconds, seed):
             calls += 1
             try:
                 function(y, s)
-            except (te.errors.TsadevalError, ValueError, IndexError, FloatingPointError, ZeroDivisionError):
+            except ALLOWED:
                 errors += 1
         stop.set()
         thread.join()
     return calls, errors
+
+
+def write_after_the_check(metric, rng):
+    """Compute a metric where its scores, and perhaps labels, are others than those that were checked."""
+    compute = find_best if metric.kind == "predictions" else lambda m, data: m.value_of(data)
+    n = 300
+    some = rng.random(n)
+    some[rng.integers(0, n, 40)] = np.nan
+    for scores in (np.full(n, np.nan), some, -some, rng.random(n) * 1e3 - 500, np.zeros(n), np.full(n, np.inf)):
+        for labels in (None, rng.random(n) < 0.9):
+            y, s = (rng.random(n) < 0.1).astype(np.int64), rng.integers(0, 100, n) / 7
+            data = Scoring.of(y, s)
+            s[:] = scores
+            if labels is not None:
+                y[:] = labels
+            with contextlib.suppress(*ALLOWED):
+                compute(metric, data)
 
 
 def main(seconds, names):
@@ -59,6 +82,7 @@ def main(seconds, names):
     sys.setswitchinterval(1e-5)
     for name in names or METRICS:
         metric = METRICS[name]
+        write_after_the_check(metric, np.random.default_rng(1))
         ways = {"value": lambda y, s, m=metric: te.evaluate(y, s, [m], threshold="quantile(0.9)")}
         if metric.kind == "predictions":
             ways["best"] = lambda y, s, m=metric: te.best_threshold(m, y, s)

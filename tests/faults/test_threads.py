@@ -3,10 +3,16 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 from strategies import FACTOR
 from tsadeval.core.metric import METRICS
+from tsadeval.core.order import descending
+from tsadeval.metrics._kernels import ears, pate, point_adjusted
 
 RACING = Path(__file__).with_name("racing.py")
 
@@ -21,3 +27,34 @@ def test_every_metric_and_every_best_threshold_survive_a_writer():
         m.name for m in METRICS.values() if m.kind == "predictions"
     }
     assert all(int(line[2]) > 0 for line in tried)
+
+
+def totals_of_ears(scores):
+    points = np.zeros(len(scores), descending(np.ones(1)).dtype)
+    points["score"], points["position"] = scores, np.arange(len(scores))
+    one = np.array([1])
+    weights = ears.weigh(np.ones(len(scores)), np.array([0]), np.array([len(scores)]), 0, 1, 1, 1.0)
+    levels = np.zeros(len(scores), ears.LEVEL)
+    ears.totals(points, weights, 0.01, levels)
+    return ears.charges(points, weights, levels, 0.01, one[0], one[0])
+
+
+# What a metric sees when another thread writes NaN, or other scores, after they were checked (and maybe sorted).
+@pytest.mark.parametrize(
+    "kernel",
+    {
+        "best_adjusted": lambda s: point_adjusted.best_adjusted(
+            s, *np.zeros((2, len(s)), int), np.ones(1, int), np.ones(1, int), np.zeros(1), True, np.ones(1), 1.0
+        ),
+        "kept_positions": lambda s: pate.kept_positions(np.sort(s), np.sort(s)),
+        "kept_positions of others": lambda s: pate.kept_positions(np.zeros(len(s)), np.sort(s)),
+        "ears": totals_of_ears,
+    }.items(),
+    ids=lambda named: named[0],
+)
+@pytest.mark.parametrize("scores", [[np.nan] * 5, [3, np.nan, 2, np.nan], [1, 2, 1, 3]], ids=str)
+def test_a_kernel_ends_whatever_the_scores(kernel, scores):
+    thread = threading.Thread(target=kernel[1], args=(np.array(scores, float),), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()

@@ -264,8 +264,7 @@ def _choose_all(
         raise InvalidParameterError("split= and test= both say what is held out: give one of them")
     parts = {CHOSEN: scores}
     if split is not None:
-        kind = "share" if isinstance(split, float) else "series" if isinstance(split, (list, tuple)) else "at"
-        parts = dict(zip((CHOSEN, HELD_OUT), scores.split(**{kind: split}), strict=True))
+        parts = dict(zip((CHOSEN, HELD_OUT), scores.split(**split_of(split)), strict=True))
     elif test is not None:
         options: Any = {name: getattr(scores.options, name) for name in Reading.__annotations__}
         same = isinstance(test, Scores) or hasattr(test, "source")
@@ -312,6 +311,11 @@ def _choose_all(
     }
     about: dict[str, Any] = {"asked": str(asked), "budget": max(budgets.values()), "maximize": str(metric)}
     return Choices(rows, outcomes, words, **about)
+
+
+def split_of(split: Any) -> dict[str, Any]:
+    """Return the argument of `te.Scores.split` that a share, a moment or a list of series is."""
+    return {"share" if isinstance(split, float) else "series" if isinstance(split, (list, tuple)) else "at": split}
 
 
 def _row(

@@ -146,7 +146,7 @@ def totals(const Point[::1] points, const Weight[::1] weights, double floor, Lev
             own = trailing = 0
             group.total = group.rest = 0
             i = first
-            while i < n and points[i].score == points[first].score:
+            while i < n and not points[i].score < points[first].score:  # equal; NaN (of another thread) goes on too
                 if i + AHEAD < n:
                     FETCH(&weights[points[i + AHEAD].position])
                 own += weights[points[i].position].own
@@ -192,7 +192,7 @@ def charges(
         while last > 0:  # scores ascend; those that tie take half of each other's part
             half = half_trailing = 0
             i = last
-            while i > 0 and points[i - 1].score == points[last - 1].score:
+            while i > 0 and not points[i - 1].score > points[last - 1].score:
                 i -= 1
                 weight = weights[points[i].position]
                 level = levels[points[i].position]

@@ -30,16 +30,17 @@ def kept_positions(const double[::1] ascending, const double[::1] positives):
         at[0] = 0
         while q < m:
             value = positives[q]
-            while ascending[i] < value:
+            # Equal scores, and no bound left out: another thread may have written to the scores since they were sorted.
+            while i < n and ascending[i] < value:
                 i += 1
-            if at[count - 1] != i:
+            if i < n and at[count - 1] != i:
                 at[count] = i
                 count += 1
             while i < n and ascending[i] == value:
                 i += 1
-            while q < m and positives[q] == value:
+            while q < m and not positives[q] > value:
                 q += 1
-            if i < n:
+            if i < n and at[count - 1] != i:
                 at[count] = i
                 count += 1
         if at[count - 1] < last:

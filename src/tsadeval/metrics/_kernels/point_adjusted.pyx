@@ -25,7 +25,7 @@ def best_adjusted(
     with nogil:
         while i < scores.shape[0]:
             v = scores[i]
-            while i < scores.shape[0] and scores[i] == v:
+            while i < scores.shape[0] and not scores[i] < v:  # equal; NaN, which another thread may write, goes on too
                 e = events[i]
                 hits[e] += 1
                 share = <double> hits[e] / <double> lengths[e]
