@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from tsadeval.evaluation.scorer import scorer
     from tsadeval.experiments.detect import detect
     from tsadeval.experiments.score_files import score_files
-    from tsadeval.incidents.align import align
-    from tsadeval.incidents.intervals import alarms, intervals, labels
+    from tsadeval.incidents.conversion import alarms, align, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.report import report
     from tsadeval.reproduction.reproduce import reproduce
     from tsadeval.scores.scores import Scores
-    from tsadeval.streams.cce import StreamingCCE
     from tsadeval.streams.evaluate import evaluate_stream
     from tsadeval.streams.evaluator import StreamingEvaluator
+    from tsadeval.streams.stream import StreamingCCE
     from tsadeval.tables.batches import batches
     from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
@@ -31,16 +30,16 @@ __version__ = "0.1.0"
 # Where each public name lives. None is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     **dict.fromkeys(("datasets", "detectors", "errors", "metrics", "plot", "rankeval"), ""),
-    "CCEBreakdown": "tsadeval.metrics.cce_explanation",
+    "CCEBreakdown": "tsadeval.metrics.cce_formula",
     "Scores": "tsadeval.scores.scores",
-    "StreamingCCE": "tsadeval.streams.cce",
+    "StreamingCCE": "tsadeval.streams.stream",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
-    "alarms": "tsadeval.incidents.intervals",
-    "align": "tsadeval.incidents.align",
+    "alarms": "tsadeval.incidents.conversion",
+    "align": "tsadeval.incidents.conversion",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics.cce_formula",
-    "cce_breakdown": "tsadeval.metrics.cce_explanation",
+    "cce_breakdown": "tsadeval.metrics.cce_formula",
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",
@@ -51,8 +50,8 @@ _HOMES = {
     "evaluate_many": "tsadeval.evaluation",
     "evaluate_stream": "tsadeval.streams.evaluate",
     "events": "tsadeval.evaluation.events",
-    "intervals": "tsadeval.incidents.intervals",
-    "labels": "tsadeval.incidents.intervals",
+    "intervals": "tsadeval.incidents.conversion",
+    "labels": "tsadeval.incidents.conversion",
     "period": "tsadeval.core.setting",
     "report": "tsadeval.reports.report",
     "reproduce": "tsadeval.reproduction.reproduce",

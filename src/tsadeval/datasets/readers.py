@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import grouped
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.binary_files import read_array
 from tsadeval.tables.files import depth
-from tsadeval.tables.numpy_files import read_array
 from tsadeval.tables.reading import name_errors, parse, suffix_of
 from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
 from tsadeval.tables.table import Request, Table

@@ -17,7 +17,7 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.plot import style
 from tsadeval.thresholds.best import of_predictions
 from tsadeval.thresholds.choices import Choices

@@ -112,7 +112,7 @@ def is_numeric(column: Any) -> bool:
 
 def _numpy_numbers(values: Array, place: _Place) -> Array:
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(object).filled(None) if np.ma.is_masked(values) else np.asarray(values.data)
+        values = np.array(values.tolist(), object) if np.ma.is_masked(values) else np.asarray(values.data)
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind == "O":

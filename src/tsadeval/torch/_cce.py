@@ -1,7 +1,5 @@
 """CCE of batches, from the moments of the runs of equal labels; the formulas also serve the loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -9,8 +7,7 @@ from torch import Tensor
 
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import ONE_CLASS, Batch
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import ONE_CLASS, Batch, tensor_metric
 from tsadeval.torch._segments import group_scores
 
 # Beyond these magnitudes squares would overflow or vanish.

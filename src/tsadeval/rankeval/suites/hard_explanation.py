@@ -21,8 +21,7 @@ from tsadeval.rankeval.suites.hard_task import Case, HardTask
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
-    from tsadeval.rankeval.suites.hard import Entry, HardSuite
-    from tsadeval.rankeval.suites.hard_table import HardAnalysis, TaskValues
+    from tsadeval.rankeval.suites.hard import Entry, HardAnalysis, HardSuite, TaskValues
 
 SEVERITY = (
     "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
