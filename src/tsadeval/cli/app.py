@@ -8,7 +8,6 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402
-    choose,
     compare,
     datasets,
     detect,
@@ -29,7 +28,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
-app.command("choose")(choose.choose)
+app.command("choose")(compare.choose)
 app.command("report")(compare.report)
 app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)

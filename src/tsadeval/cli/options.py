@@ -197,8 +197,7 @@ def say(lines: Iterable[str]) -> None:
 @contextmanager
 def say_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """Say each warning once, in a line of its own; yields the list of them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             yield caught
         finally:

@@ -132,8 +132,7 @@ def _judge_here(
             continue
         given = one.given
         beside = {name: getattr(given, name) for name in ("times", "ignore", "fit", "incidents")}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
+        with warnings.catch_warnings(action="ignore"):  # they are made of the rows of all scorings at once
             if events:
                 try:
                     found: Any = event_table(

@@ -26,9 +26,8 @@ from tsadeval.evaluation.baseline import perfect_values
 from tsadeval.evaluation.many import Rules, rows_of
 from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored
+from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored, observe
 from tsadeval.scores.scores import Scores, as_scores
-from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
 
 # Baselines: shuffles of each scoring, and detectors of a line of code.
@@ -216,8 +215,7 @@ def orders_under(
     names = [str(metric) for metric in found.made.metrics if metric not in of_alarms]
     orders: dict[str, tuple[Floats, Sequence[Flaw | None]]] = {n: (values[n], found.flaws(n, every)) for n in names}
     for rule in thresholds if of_alarms else ():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they were given when it was compared
+        with warnings.catch_warnings(action="ignore"):  # they were given when it was compared
             one = compare(found.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
         orders |= {f"{name} at {one.made.rule}": (v, one.flaws(name, every)) for name, v in one._better().items()}
     return orders

@@ -9,7 +9,7 @@ from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.detectors.estimators import anomaly_scores
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.scores.scoring import has_dates, observe
+from tsadeval.scores.scored import has_dates, observe
 from tsadeval.thresholds.rules import parse_rule
 
 

@@ -15,9 +15,8 @@ from tsadeval.core.results import MappingResult, Result, ResultTable, Row
 from tsadeval.core.selection import AnyMetric, Metrics, find_metric
 from tsadeval.engine.cells import Chunk, Layout, Making
 from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric
-from tsadeval.engine.pool import Limits
 from tsadeval.engine.progress import Progress
-from tsadeval.engine.run import complete
+from tsadeval.engine.run import Limits, complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
 

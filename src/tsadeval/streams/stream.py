@@ -25,7 +25,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, hint, warn
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.metrics.cce_formula import CCEBreakdown, event_moments, explain, score_of
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.streams.order import NearEvents, ScoreBins, reach_of
 from tsadeval.streams.runs import ALARM, LABEL, BareRuns, GrowingRuns, PieceList, asks_for_times, codes_of
 
