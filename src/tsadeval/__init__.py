@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tsadeval.evaluation.scorer import scorer
     from tsadeval.experiments.detect import detect
     from tsadeval.experiments.score_files import score_files
-    from tsadeval.incidents.conversion import alarms, align, intervals, labels
+    from tsadeval.incidents.align import align
+    from tsadeval.incidents.intervals import alarms, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.report import report
     from tsadeval.reproduction.reproduce import reproduce
@@ -34,8 +35,8 @@ _HOMES = {
     "Scores": "tsadeval.scores.scores",
     "StreamingCCE": "tsadeval.streams.stream",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
-    "alarms": "tsadeval.incidents.conversion",
-    "align": "tsadeval.incidents.conversion",
+    "alarms": "tsadeval.incidents.intervals",
+    "align": "tsadeval.incidents.align",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics.cce_formula",
@@ -50,8 +51,8 @@ _HOMES = {
     "evaluate_many": "tsadeval.evaluation",
     "evaluate_stream": "tsadeval.streams.evaluate",
     "events": "tsadeval.evaluation.events",
-    "intervals": "tsadeval.incidents.conversion",
-    "labels": "tsadeval.incidents.conversion",
+    "intervals": "tsadeval.incidents.intervals",
+    "labels": "tsadeval.incidents.intervals",
     "period": "tsadeval.core.setting",
     "report": "tsadeval.reports.report",
     "reproduce": "tsadeval.reproduction.reproduce",

@@ -11,7 +11,7 @@ from tsadeval.detectors.base import TAIL, OutlierDetector
 from tsadeval.detectors.estimators import KINDS, forecast_errors, is_frame, kind_of, name_of, rows_for
 from tsadeval.detectors.series import Floats, as_series, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.incidents.conversion import align
+from tsadeval.incidents.align import align
 
 How = Literal["last", "mean", "max"]
 Output = Literal["reconstruction", "forecast"]
