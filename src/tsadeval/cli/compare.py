@@ -74,7 +74,8 @@ def compare(
     threshold: Threshold = "best",
     more: Annotated[Given, _MORE],
     bib: Annotated[
-        Path | None, typer.Option(help="Write the references of metrics, tests and data sets to this BibTeX file.")
+        Path | None,
+        typer.Option(help="Write the references of metrics, rules, tests and data sets to this BibTeX file."),
     ] = None,
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
@@ -88,6 +89,8 @@ def compare(
     columns = scores.options.series_columns
     if groups not in (None, "dataset", *columns[:1]):
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
+    if format in WHOLE and any(more.get(name) for name in ("interval", "rules", "describe")):
+        raise InvalidInputError(f"--interval, --rules and --describe do not go with --format {format}: take another")
     if groups in columns[:1]:
         latex["groups"] = lambda series: series.partition("/")[0]
     with on_cluster(work.dask), say_warnings() as said:
