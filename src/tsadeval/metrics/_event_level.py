@@ -74,7 +74,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     precision = detected / (detected + met.false)
     normal = data.judged - data.events.points
     if variant == "discounted" and normal > 0:
-        precision *= 1 - (met.alarmed - met.found) / normal
+        precision *= 1 - met.false_points / normal
     return _with_recall(data, precision, beta)
 
 

@@ -19,7 +19,7 @@ _RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
 def _confusion(data: Prediction) -> tuple[int, int, int, int]:
     """Count the points: alarms that are right and that are false; without alarm, those missed and those normal."""
     met = matches(data)
-    found, false, missed = met.found, met.alarmed - met.found, met.anomalous - met.found
+    found, false, missed = met.found, met.false_points, met.anomalous - met.found
     return found, false, missed, data.n - found - false - missed
 
 

@@ -325,6 +325,11 @@ class Matches(NamedTuple):
     alarms: int  # runs of alarms
     false: int  # those that touch no event
 
+    @property
+    def false_points(self) -> int:
+        """The alarms outside the events, which no adjustment changes."""
+        return self.alarmed - self.found
+
 
 @shared
 def matches(data: Prediction) -> Matches:
