@@ -80,7 +80,9 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
     kept = len(list((folder / "slow").glob("parts/*.parquet")))
     again = run(*arguments, cwd=folder)
     assert again.returncode == 0, again.stderr
-    assert len(list((folder / "slow").glob("parts/*.parquet"))) == 18 >= kept
+    assert len(list((folder / "slow").glob("parts/*.parquet"))) >= max(
+        18, kept
+    )  # more where a chunk takes over a second
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,26 @@ def test_a_sort_by_digits_of_whole_numbers(keys):
     assert (ascending == np.sort(keys)).all()
 
 
+@pytest.mark.parametrize("kind", ["noise", "rounded", "binary", "constant", "rising", "pipe", "wild", "largest"])
+def test_a_sort_by_digits_of_many_values_part_by_part(kind):
+    n = 150_000
+    rng = np.random.default_rng(0)
+    keys = {
+        "noise": rng.integers(0, 2**64 - 1, n, np.uint64, endpoint=True),
+        "rounded": rng.integers(0, 20, n, np.uint64),
+        "binary": (rng.random(n) < 0.5).astype(np.uint64) * np.uint64(2**64 - 1),
+        "constant": np.full(n, 7, np.uint64),
+        "rising": np.arange(n, dtype=np.uint64),
+        "pipe": np.minimum(np.arange(n), n - np.arange(n)).astype(np.uint64),
+        # Where the middle one of some is looked for, there are the lowest.
+        "wild": np.where(np.arange(n) % (n // 31) == 0, 0, rng.integers(1, 2**64 - 1, n, np.uint64)).astype(np.uint64),
+        "largest": np.full(n, 2**64 - 1, np.uint64),
+    }[kind]
+    ascending = keys.copy()
+    sort_by_digits(ascending, False)
+    assert (ascending == np.sort(keys)).all()
+
+
 @pytest.mark.parametrize("pays", [True, False])
 def test_both_sorts_give_the_same(pays, monkeypatch):
     monkeypatch.setattr("tsadeval.core.order.digits_pay", lambda: pays)

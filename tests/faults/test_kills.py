@@ -317,7 +317,7 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_clear_error(folder):
     assert driver.returncode != 0
     assert "TsadevalError: the parallel backend failed (" in errors
     assert "all values so far are kept, and the same command again computes the rest" in errors
-    assert len(read(folder / "store").to_frame()) >= 30
+    assert len(read(folder / "store").to_frame()) >= 3
 
 
 def _path(folder):

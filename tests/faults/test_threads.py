@@ -11,7 +11,6 @@ import pytest
 
 from strategies import FACTOR
 from tsadeval.core.metric import METRICS
-from tsadeval.core.order import descending
 from tsadeval.metrics._kernels import ears, pate, point_adjusted
 
 RACING = Path(__file__).with_name("racing.py")
@@ -30,13 +29,12 @@ def test_every_metric_and_every_best_threshold_survive_a_writer():
 
 
 def totals_of_ears(scores):
-    points = np.zeros(len(scores), descending(np.ones(1)).dtype)
-    points["score"], points["position"] = scores, np.arange(len(scores))
-    one = np.array([1])
-    weights = ears.weigh(np.ones(len(scores)), np.array([0]), np.array([len(scores)]), 0, 1, 1, 1.0)
-    levels = np.zeros(len(scores), ears.LEVEL)
-    ears.totals(points, weights, 0.01, levels)
-    return ears.charges(points, weights, levels, 0.01, one[0], one[0])
+    n = len(scores)
+    changes = ears.changes(scores, np.array([0]), np.array([n]), 0, 1, 1, 1.0)
+    levels, weights = np.zeros(n, ears.LEVEL), ears.spread(changes, n, 1)
+    for ascending in (np.sort(scores), np.zeros(n)):
+        ears.totals(ascending, scores[changes["position"]], changes, 1, 0.01, levels)
+    return ears.charges(np.zeros(n, np.int32), weights, levels, 0.01, 1.0, 1.0)
 
 
 # What a metric sees when another thread writes NaN, or other scores, after they were checked (and maybe sorted).

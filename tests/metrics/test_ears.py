@@ -46,8 +46,9 @@ def test_check_values():
     assert b.events["rarity"] == pytest.approx([0.81890247, 0.38169434], abs=1e-8)
     assert te.ears(Y, S, earliness=1) == pytest.approx(0.4435068577144583, abs=1e-14)
     data = Scoring.of(Y, S)
-    weights = kernel.weigh(data.scores, data.truth.starts, data.truth.counts, data.truth.first, 3, 0, 0.5)
-    seen, base = kernel.totals(data.descending, weights, 0.01)  # with points on their own only
+    changes = kernel.changes(data.scores, data.truth.starts, data.truth.counts, data.truth.first, 3, 0, 0.5)
+    changes = changes[np.argsort(-S[changes["position"]], kind="stable")]
+    seen, base = kernel.totals(data.sorted, S[changes["position"]], changes, 3, 0.01)  # with points on their own only
     assert (seen / 2 - base) / (1 - base) == pytest.approx(0.5352766274105705, abs=1e-14)
 
 

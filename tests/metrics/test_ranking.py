@@ -1,6 +1,7 @@
 """Metrics of the order of scores against their definitions."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -58,6 +59,22 @@ def test_constant_scores_know_nothing(score):
     assert te.metrics.auc_pr(y, s) == pytest.approx(2 / 5)
     assert te.metrics.best_f1(y, s) == pytest.approx(4 / 7)
     assert te.metrics.precision_at_k(y, s) == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize("digits", [True, False])
+def test_memory_of_what_needs_the_whole_order(digits, monkeypatch):
+    # One sorted copy of the scores, and what is near events; not in one piece where the scores are sorted by digits.
+    monkeypatch.setattr("tsadeval.core.order.digits_pay", lambda: digits)
+    n = 400_000
+    y = (np.arange(n) % 2000 < 50).astype(np.int64)
+    s = np.random.default_rng(0).normal(size=n) + 1.5 * y
+    for metric in ("pate", "ears", "vus_pr"):
+        te.evaluate(y[:5000], s[:5000], [metric])  # what is read or made once
+        tracemalloc.start()
+        te.evaluate(y, s, [metric])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < (1.65 if digits else 1.55) * s.nbytes, metric
 
 
 def test_by_hand():

@@ -233,9 +233,8 @@ def test_models_and_single_arrays():
 def test_options_have_one_set_of_names():
     labels, scores = a_study(gaps=False)
     wide = wide_frame(labels, scores)
-    with pytest.warns(FutureWarning, match="the option y_score= of te.compare is called score= now"):
-        old = te.compare(wide, metrics="f1", by="s", y_score=list(DETECTORS))
-    assert old.rows[0]["value"] == te.compare(wide, metrics="f1", by="s", score=list(DETECTORS)).rows[0]["value"]
+    with pytest.raises(InvalidParameterError, match=r"te\.compare has no option 'y_score': did you mean score"):
+        te.compare(wide, metrics="f1", by="s", y_score=list(DETECTORS))
     with pytest.raises(InvalidParameterError, match=r"te\.Scores has no option 'labels': did you mean label"):
         te.Scores(wide, labels="label")
     with pytest.raises(InvalidInputError, match="missing must be one of"):

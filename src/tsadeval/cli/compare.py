@@ -3,32 +3,65 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from warnings import WarningMessage
 
 import typer
 
 from tsadeval.cli.options import (
     WHOLE,
+    Format,
+    Given,
     MetricNames,
     Shown,
     Threshold,
     Work,
-    names_of,
+    number_of,
+    option,
     say,
     say_warnings,
     show,
+    span_of,
     with_options,
 )
 from tsadeval.comparison.compare import compare as compare_scores
-from tsadeval.core.names import is_number, split_names
+from tsadeval.comparison.comparison import Comparison
+from tsadeval.core.names import split_names
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import FailedMetricWarning, InvalidInputError
 from tsadeval.reports.report import report as write_report
 from tsadeval.scores.scores import Scores
-from tsadeval.thresholds.choices import choose_threshold
+from tsadeval.thresholds.choices import choose_threshold, split_of
+
+# Parts that are added to the values.
+_MORE: Given = {
+    "statistics": option(bool, False, "Add ranks, tests of pairs and where metrics disagree.", "--statistics"),
+    "describe": option(bool, False, "Add a paragraph about the first metric, in LaTeX with citations.", "--describe"),
+    "interval": option(float | None, None, "Add averages with intervals of this level, over series.", min=0.01, max=1),
+    "rules": option(str, "", 'Add how orders of detectors agree under these rules, as in "best,sigma(3)".'),
+    "by_kind": option(str, "", "A column of the incidents, such as kind: recall, delay and cost of events by it."),
+}
+_LATEX: Given = {
+    "layout": option(
+        Literal["tables", "metrics", "series"],
+        "tables",
+        "Of LaTeX: the printed tables, detectors by metrics, or series by detectors.",
+    ),
+    "caption": option(str, "", "Of LaTeX: put the tabular into a table with this caption."),
+    "groups": option(
+        str | None,
+        None,
+        'Of LaTeX: data sets in the place of series; "dataset", or the first column of --by.',
+    ),
+    "notes": option(
+        bool,
+        False,
+        "Of LaTeX: put the tabular into a table with a sentence about its numbers.",
+        "--notes",
+    ),
+}
 
 
 @with_options
@@ -37,110 +70,98 @@ def compare(
     *,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Add ranks, tests of pairs and where metrics disagree.")
-    ] = False,
-    describe: Annotated[
-        bool, typer.Option("--describe", help="Add a paragraph about the first metric, in LaTeX with citations.")
-    ] = False,
+    more: Annotated[Given, _MORE],
     bib: Annotated[
         Path | None, typer.Option(help="Write the references of metrics, tests and data sets to this BibTeX file.")
     ] = None,
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
     ] = False,
-    interval: Annotated[
-        float | None, typer.Option(min=0.01, max=1, help="Add averages with intervals of this level, over series.")
-    ] = None,
-    rules: Annotated[
-        str, typer.Option(help='Add how orders of detectors agree under these rules, as in "best,sigma(3)".')
-    ] = "",
-    layout: Annotated[
-        Literal["tables", "metrics", "series"],
-        typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors."),
-    ] = "tables",
-    caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
-    groups: Annotated[
-        str | None,
-        typer.Option(help='Of LaTeX: data sets in the place of series; "dataset", or the first column of --by.'),
-    ] = None,
-    notes: Annotated[
-        bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with a sentence about its numbers.")
-    ] = False,
-    by_kind: Annotated[
-        str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost of events by it.")
-    ] = "",
+    latex: Annotated[Given, _LATEX],
     work: Work,
     format: Shown = "text",
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
-    chosen = select_metrics(names_of(metrics) or "recommended")
+    chosen, groups = select_metrics(metrics or "recommended"), latex.get("groups")
     columns = scores.options.series_columns
     if groups not in (None, "dataset", *columns[:1]):
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
-    parted: Any = (lambda series: series.partition("/")[0]) if groups in columns[:1] else groups
+    if groups in columns[:1]:
+        latex["groups"] = lambda series: series.partition("/")[0]
     with on_cluster(work.dask), say_warnings() as said:
         found = compare_scores(
             scores, metrics=chosen, threshold=threshold, baseline=baseline, n_jobs=work.jobs, progress=True
         )
         say(scores.notes)
-        parts: list[Result] = []
-        if statistics and len(found.detectors) > 1 and format not in WHOLE:
-            parts += [found.ranks()]
-            parts += [found.significance()] if len(found.series) > 1 else []
-            parts += [found.disagreement()] if len(found.metrics) > 1 else []
-        if interval and format not in WHOLE:
-            parts += [found.average(interval=interval)]
-        if rules and format not in WHOLE:
-            parts += [found.robustness(split_names(rules), n_jobs=work.jobs)]
-        parts += [found.by_kind(by_kind)] if by_kind else []
-    latex = format == "latex"
-    values = (
-        found.to_latex(layout=layout, groups=parted, caption=caption, notes=notes) if latex else show(found, format)
-    )
-    text = [found.describe(latex=latex)] if describe and format not in WHOLE else []
-    typer.echo("\n\n".join([values, *(show(part, format) for part in parts), *text]))
+        parts = _parts(found, work, format, **more)
+    values = found.to_latex(**latex) if format == "latex" else show(found, format)
+    typer.echo("\n\n".join([values, *parts]))
     if bib is not None:
         bib.write_text(found.cite() + "\n", encoding="utf-8")
     _exit_where_values_lack(scores, said)
 
 
+def _parts(
+    found: Comparison,
+    work: Work,
+    format: Format,
+    *,
+    statistics: bool,
+    describe: bool,
+    interval: float | None = None,
+    rules: str = "",
+    by_kind: str = "",
+) -> list[str]:
+    """Return what is added to the values; to csv and json, which have whole rows, only rows of other columns."""
+    kinds = [found.by_kind(by_kind)] if by_kind else []
+    if format in WHOLE:
+        return [show(part, format) for part in kinds]
+    parts: list[Result] = []
+    if statistics and len(found.detectors) > 1:
+        parts += [found.ranks()]
+        parts += [found.significance()] if len(found.series) > 1 else []
+        parts += [found.disagreement()] if len(found.metrics) > 1 else []
+    parts += [found.average(interval=interval)] if interval else []
+    parts += [found.robustness(split_names(rules), n_jobs=work.jobs)] if rules else []
+    text = [found.describe(latex=format == "latex")] if describe else []
+    return [*(show(part, format) for part in [*parts, *kinds]), *text]
+
+
+_CHOICE: Given = {
+    "max_false_alarms": option(
+        str,
+        "",
+        "False alarms that are allowed (1/week): the page begins with the best detector then.",
+        "--budget",
+        callback=number_of,
+    ),
+    "cooldown": option(str, "0", "With --budget: alarms up to so long apart are one page.", callback=span_of),
+    "split": option(str, "", "With --budget: choose on the first part (0.5), report the rest.", callback=number_of),
+}
+
+
 @with_options
 def report(
     scores: Scores,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
-    budget: Annotated[
-        str, typer.Option(help="False alarms that are allowed (1/week): the page begins with the best detector then.")
-    ] = "",
-    cooldown: Annotated[str, typer.Option(help="With --budget: alarms up to so long apart are one page.")] = "0",
-    split: Annotated[str, typer.Option(help="With --budget: choose on the first part (0.5), report the rest.")] = "",
+    choice: Annotated[Given, _CHOICE],
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
     if output.is_dir():
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     command = shlex.join(["tsadeval", *sys.argv[1:]])
-    given: dict[str, Any] = {"metrics": names_of(metrics) or None, "threshold": threshold}
-    if not budget and (split or cooldown != "0"):
+    given: Given = {"metrics": metrics, "threshold": threshold}
+    if "max_false_alarms" not in choice and ("split" in choice or choice["cooldown"]):
         raise InvalidInputError("--cooldown and --split are for --budget: add it, or leave them out")
     with say_warnings() as said:
-        if budget:
-            first, test = scores, None
-            if split:
-                first, scores = scores.split(**({"share": float(split)} if is_number(split) else {"at": split}))
-                test = scores
-            given["threshold"], given["choice"] = (
-                None,
-                choose_threshold(
-                    first,
-                    max_false_alarms=float(budget) if is_number(budget) else budget,
-                    per="series",
-                    cooldown=int(cooldown) if cooldown.isdigit() else cooldown,
-                    test=test,
-                ),
-            )
+        if "max_false_alarms" in choice:
+            given |= {"threshold": None, "choice": choose_threshold(scores, per="series", **choice)}
+        if "split" in choice:
+            scores = scores.split(**split_of(choice["split"]))[1]
         page = write_report(scores, output, title=title, command=command, **given)
     say([*scores.notes, *(f"left out: {line}" for line in scores.left_out_lines())])
     typer.echo(page)

@@ -6,24 +6,38 @@ from typing import Annotated, Literal
 import typer
 
 from tsadeval.cli.options import (
-    CellLimits,
+    CELL_LIMITS,
     DataFolder,
     Format,
+    Given,
     MetricNames,
     Shown,
     Threshold,
     Work,
     complete_datasets,
     complete_detectors,
+    names_of,
+    option,
     running,
     say,
     show,
     tell_failures,
     with_options,
 )
-from tsadeval.core.names import split_names
 from tsadeval.experiments import detect as api
 from tsadeval.experiments.detection import Detection
+
+_TRAINING: Given = {
+    "threshold": (Threshold, "best"),
+    "data": (DataFolder, None),
+    "random_state": option(list[int] | None, None, "Of the detectors; 0 by default. Repeatable.", "--seed"),
+    "fit": option(
+        Literal["train", "test"],
+        "train",
+        "Part that detectors are fitted on; test, the one they score, is for unsupervised ones.",
+    ),
+    "device": option(str, "auto", "Where deep detectors run: auto, cpu or cuda."),
+}
 
 
 @with_options
@@ -41,42 +55,32 @@ def detect(
         typer.Option(
             help='Names with options, or "module:Class": "lof,usad(window=50),pyod.models.hbos:HBOS(n_bins=20)". '
             "Repeatable.",
+            callback=names_of,
             autocompletion=complete_detectors,
         ),
     ],
     *,
     store: Annotated[Path, typer.Option(help="Folder of scores and values.")] = Path("runs/detect"),
     metrics: MetricNames = None,
-    threshold: Threshold = "best",
-    data: DataFolder = None,
-    seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
-    fit: Annotated[
-        Literal["train", "test"],
-        typer.Option(help="Part that detectors are fitted on; test, the one they score, is for unsupervised ones."),
-    ] = "train",
+    training: Annotated[Given, _TRAINING],
     work: Work,
-    device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
-    limits: CellLimits,
+    limits: Annotated[Given, CELL_LIMITS],
     format: Shown = "text",
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
     with running("detect", work.dask) as bar:
         result = api.detect(
             datasets,
-            split_names(detectors),
-            split_names(metrics or ["recommended"]),
+            detectors,
+            metrics or "recommended",
             store=store,
-            threshold=threshold,
-            random_state=seed or 0,
-            fit=fit,
-            data=data,
-            device=device,
             n_jobs=work.jobs,
             progress=bar,
-            **limits._asdict(),
+            **training,
+            **limits,
         )
     typer.echo(_shown(result, format, percent))
     failures = result.failures()

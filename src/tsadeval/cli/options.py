@@ -9,13 +9,14 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 import typer
 
 from tsadeval.core import setting
-from tsadeval.core.names import FORMULA, TEXT, split_names
+from tsadeval.core.names import FORMULA, TEXT, is_number, split_names
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result, plain
 from tsadeval.engine.progress import Bar
@@ -29,7 +30,6 @@ Jobs = Annotated[
 ]
 
 
-# Options that belong together: a command with a parameter of such a type has all of them.
 class Work(NamedTuple):
     """Who computes."""
 
@@ -37,15 +37,19 @@ class Work(NamedTuple):
     dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = ""
 
 
-class CellLimits(NamedTuple):
-    """How long a value may take, and how much memory."""
+def names_of(texts: Iterable[str] | None) -> list[str]:
+    """Names from options that may hold several, with commas between."""
+    return [name for text in texts or [] for name in split_names(text)]
 
-    cell_timeout: Annotated[
-        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
-    ] = None
-    cell_memory: Annotated[
-        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
-    ] = None
+
+def number_of(text: str) -> str | float:
+    """Return a number where a text is one, else the text."""
+    return float(text) if is_number(text) else text
+
+
+def span_of(text: str) -> str | int:
+    """Return a number of points where a text is one, else the text, a duration."""
+    return int(text) if text.isdigit() else text
 
 
 DataFolder = Annotated[
@@ -55,6 +59,7 @@ MetricNames = Annotated[
     list[str] | None,
     typer.Option(
         help='Metrics and sets (recommended, the default; paper; all), "cce(tau=0.4)", "module:function". Repeatable.',
+        callback=names_of,
         autocompletion=lambda incomplete: complete_metrics(incomplete),
     ),
 ]
@@ -71,117 +76,116 @@ Missing = Annotated[
 ]
 
 
-def scores_of(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; folders of "
-            "them, patterns, addresses; - is stdin."
-        ),
-    ],
-    label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
-    score: Annotated[
+def option(kind: Any, default: Any, help: str, *flags: str, **more: Any) -> Any:
+    """Declare an option of a group: its type, its default and what it is."""
+    return Annotated[kind, typer.Option(*flags, help=help, **more)], default
+
+
+# A command with a parameter `Annotated[Given, options]` has these options: types and defaults by name. It gets the
+# values by name, without those that are None or "".
+Given = dict[str, Any]
+CELL_LIMITS: Given = {
+    "cell_timeout": option(float | None, None, "Seconds that one value may take; beyond that it is an error."),
+    "cell_memory": option(str | None, None, "Memory that one value may take, such as 2GB; beyond that it is an error."),
+}
+_SCORES: Given = {
+    "files": (
+        Annotated[
+            list[str],
+            typer.Argument(
+                help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; folders "
+                "of them, patterns, addresses; - is stdin."
+            ),
+        ],
+        inspect.Parameter.empty,
+    ),
+    "label": option(str, "label", "Column or array of the labels (0 or 1)."),
+    "score": option(
         list[str] | None,
-        typer.Option(help='Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.'),
-    ] = None,
-    by: Annotated[
+        None,
+        'Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.',
+        callback=names_of,
+    ),
+    "by": option(
         list[str] | None,
-        typer.Option(
-            help='Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.'
-        ),
-    ] = None,
-    detector: Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")] = "",
-    time: Annotated[str, typer.Option(help="Column of the time stamps.")] = "",
-    tz: Annotated[
-        str, typer.Option(help="Time zone of stamps without one, here, in incidents and in spans: Europe/Berlin.")
-    ] = "",
-    values: Annotated[
+        None,
+        'Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.',
+        callback=names_of,
+    ),
+    "detector": option(str, "", "Which of --by names the detector, if it is not called so."),
+    "time": option(str, "", "Column of the time stamps."),
+    "tz": option(str, "", "Time zone of stamps without one, here, in incidents and in spans: Europe/Berlin."),
+    "values": option(
         str,
-        typer.Option("--values", "--value", help="Column of the series itself, drawn above the scores in a report."),
-    ] = "",
-    labels: Annotated[
+        "",
+        "Column of the series itself, drawn above the scores in a report.",
+        "--values",
+        "--value",
+    ),
+    "labels": option(
         Path | None,
-        typer.Option(
-            help="File or folder with the labels in its column --label: joined by --by or the names of files, and by "
-            "--time where both have it."
-        ),
-    ] = None,
-    incidents: Annotated[
+        None,
+        "File or folder with the labels in its column --label: joined by --by or the names of files, and by "
+        "--time where both have it.",
+    ),
+    "incidents": option(
         Path | None,
-        typer.Option(
-            help="File with columns start and stop (and those of --by, or one with the names of the files), or windows "
-            "as json under the values of --by: the labels, instead of a column."
-        ),
-    ] = None,
-    ignore: Annotated[
-        Path | None, typer.Option(help="File as for --incidents: spans of time that are not judged.")
-    ] = None,
-    fit: Annotated[
-        Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
-    ] = None,
-    missing: Missing = "skip",
-    shared: Annotated[
+        None,
+        "File with columns start and stop (and those of --by, or one with the names of the files), or windows as "
+        "json under the values of --by: the labels, instead of a column.",
+    ),
+    "ignore": option(Path | None, None, "File as for --incidents: spans of time that are not judged."),
+    "fit": option(Path | None, None, "File with scores of a training part: rules without labels are fitted on it."),
+    "missing": (Missing, "skip"),
+    "shared": option(
         bool,
-        typer.Option("--shared", help="Incidents and spans hold for every series, whatever their other columns say."),
-    ] = False,
-    one_series: Annotated[
-        bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be used.")] = False,
-) -> Scores:
-    """Return the scores in files, by the options of `te.Scores`."""
-    reading = {
-        "label": label,
-        "score": names_of(score) or "score",
-        "by": names_of(by),
-        "detector": detector,
-        "time": time,
-        "tz": tz,
-        "values": values,
-        "incidents": incidents,
-        "ignore": ignore,
-        "fit": fit,
-        "missing": missing,
-        "shared": shared,
-        "one_series": one_series,
-        "strict": strict,
-    }
-    given: dict[str, Any] = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
-    return Scores(files[0] if len(files) == 1 else files, labels, **given)
+        False,
+        "Incidents and spans hold for every series, whatever their other columns say.",
+        "--shared",
+    ),
+    "one_series": option(bool, False, "All rows are one series, even if the columns suggest several.", "--one-series"),
+    "strict": option(bool, False, "Stop at the first thing that cannot be used.", "--strict"),
+}
 
 
-# What a command gets in place of the options of each type.
-_MAKERS: dict[Any, Callable[..., Any]] = {Scores: scores_of, Work: Work, CellLimits: CellLimits}
+def _given(**options: Any) -> Given:
+    return {name: value for name, value in options.items() if value not in (None, "")}
+
+
+def _read(files: list[str], labels: Path | None, **options: Any) -> Scores:
+    return Scores(files[0] if len(files) == 1 else files, labels, **_given(**options))
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in place of a parameter of a type that stands for several options, these options."""
+    """Give a command, in place of each parameter that stands for several options, these options.
+
+    Such parameters have the types `Scores` and `Work`, or are `Annotated[Given, options]`.
+    """
     hints = get_type_hints(command, include_extras=True)
-    makers = {name: _MAKERS[kind] for name, kind in hints.items() if kind in _MAKERS}
-    groups = {name: inspect.signature(make).parameters for name, make in makers.items()}
-    for make in makers.values():
-        hints |= get_type_hints(make, include_extras=True)
+    groups: dict[str, tuple[Given, Callable[..., Any]]] = {}
+    for name, kind in hints.items():
+        if kind is Scores:
+            groups[name] = _SCORES, _read
+        elif kind is Work:
+            groups[name] = {o.name: (o.annotation, o.default) for o in signature(Work).parameters.values()}, Work
+        elif get_args(kind)[:1] == (Given,):
+            groups[name] = get_args(kind)[1], _given
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        for name, make in makers.items():
-            given[name] = make(**{option: given.pop(option) for option in groups[name]})
+        for name, (options, make) in groups.items():
+            given[name] = make(**{option: given.pop(option) for option in options})
         command(**given)
 
     parameters = [
-        option.replace(annotation=hints[option.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, own in inspect.signature(command).parameters.items()
-        for option in groups.get(name, {name: own}).values()
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, own in signature(command).parameters.items()
+        for option, (kind, default) in groups.get(name, ({name: (hints[name], own.default)}, None))[0].items()
     ]
     setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010 - which Typer reads
-    run.__annotations__ = hints
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
     del run.__wrapped__
     return run
-
-
-def names_of(texts: Iterable[str] | None) -> list[str]:
-    """Names from options that may hold several, with commas between."""
-    return [name for text in texts or [] for name in split_names(text)]
 
 
 def say(lines: Iterable[str]) -> None:
@@ -193,8 +197,7 @@ def say(lines: Iterable[str]) -> None:
 @contextmanager
 def say_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """Say each warning once, in a line of its own; yields the list of them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             yield caught
         finally:

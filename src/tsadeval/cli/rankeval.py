@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from tsadeval.cli.options import (
-    CellLimits,
+    CELL_LIMITS,
     DataFolder,
+    Given,
     Shown,
     Work,
     complete_metrics,
     names_of,
+    option,
     running,
     say,
     show,
@@ -52,6 +54,54 @@ Silent = Annotated[
 ]
 
 
+_OPTIONS: Given = {
+    "repeats": option(int | None, None, "Draws of each model; the suite's own number by default."),
+    "random_state": option(int | None, None, "Of all streams; 0 by default.", "--seed"),
+    "cases": option(list[str] | None, None, "Only these label cases. Repeatable.", callback=names_of),
+    "tasks": option(
+        list[str] | None,
+        None,
+        'Only these tasks; of suite hard also "module:function". Repeatable.',
+        callback=names_of,
+    ),
+    "adversaries": option(
+        list[str] | None,
+        None,
+        'Of suite audit: scorers of your own beside ours, "module:function". Repeatable.',
+        callback=names_of,
+    ),
+    "criteria": option(
+        list[str] | None,
+        None,
+        "Of suite selection: what counts in the end, events, early, costs, points or rare (all by default), "
+        '"costs(missed=50)", or your own function, "module:function". Repeatable.',
+        callback=names_of,
+    ),
+    "threshold": option(
+        str | None,
+        None,
+        "Of audit and selection: how scores become predictions; quantile(0.95) and best by default.",
+    ),
+    "data": option(
+        Path | None,
+        None,
+        "Folder of the real data; else the environment variable TSADEVAL_DATA. Of audit and selection: the scores.",
+    ),
+    "y_true": option(
+        str | None,
+        None,
+        "Of audit and selection: the column of the labels; label by default.",
+        "--label",
+    ),
+    "y_score": option(
+        list[str] | None,
+        None,
+        "Of audit and selection: a column of scores; repeat it. All other columns of numbers by default.",
+        "--score",
+    ),
+}
+
+
 @app.command("run")
 @with_options
 def run(
@@ -63,32 +113,12 @@ def run(
             help="Sets (recommended: seven that say different things; paper: the eleven of the RankEval paper; all: "
             "all metrics of the library), names with options, or your own function in mine.py as mine:function; with "
             'commas: "recommended,cce(tau=0.4),mine:metric". Those of the suite by default. Repeatable.',
+            callback=names_of,
             autocompletion=complete_metrics,
         ),
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the results; runs/SUITE by default.")] = None,
-    repeats: Annotated[int | None, typer.Option(help="Draws of each model; the suite's own number by default.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all streams; 0 by default.")] = None,
-    cases: Annotated[list[str] | None, typer.Option(help="Only these label cases. Repeatable.")] = None,
-    tasks: Annotated[
-        list[str] | None, typer.Option(help='Only these tasks; of suite hard also "module:function". Repeatable.')
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the real data; else the environment variable TSADEVAL_DATA. Of audit and selection: "
-            "the scores."
-        ),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Of audit and selection: the column of the labels; label by default.")
-    ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Of audit and selection: a column of scores; repeat it. All other columns of numbers by default."
-        ),
-    ] = None,
+    options: Annotated[Given, _OPTIONS],
     by: Annotated[
         str | None,
         typer.Option(
@@ -96,47 +126,16 @@ def run(
             '"series,detector" for a table with one column of scores.'
         ),
     ] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(help="Of audit and selection: how scores become predictions; quantile(0.95) and best by default."),
-    ] = None,
-    adversaries: Annotated[
-        list[str] | None,
-        typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
-    ] = None,
-    criteria: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Of suite selection: what counts in the end, events, early, costs, points or rare (all by default), "
-            '"costs(missed=50)", or your own function, "module:function". Repeatable.'
-        ),
-    ] = None,
     work: Work,
-    limits: CellLimits,
+    limits: Annotated[Given, CELL_LIMITS],
     order: Sorting = "quality",
     format: Shown = "text",
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
     store = store or Path("runs") / suite.partition("(")[0]
-    given: Any = {
-        "repeats": repeats,
-        "random_state": seed,
-        "cases": names_of(cases) or None,
-        "tasks": names_of(tasks) or None,
-        "data": data,
-        "y_true": label,
-        "y_score": score,
-        "by": by,
-        "threshold": threshold,
-        "adversaries": names_of(adversaries) or None,
-        "criteria": names_of(criteria) or None,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
-    options |= {"by": None} if by == "" else {}
+    options |= {"by": by or None} if by is not None else {}
     with running(suite, work.dask) as bar:
-        result = run_suite(
-            suite, names_of(metrics) or None, store=store, n_jobs=work.jobs, progress=bar, **limits._asdict(), **options
-        )
+        result = run_suite(suite, metrics, store=store, n_jobs=work.jobs, progress=bar, **limits, **options)
     typer.echo(show(_table(result, "task", "average", "worst", order), format))
     failed = _complain(result)
     say([f"the values are in {store}", *_hints(result, store)])
@@ -238,7 +237,8 @@ def figures(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable."
+            help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable.",
+            callback=names_of,
         ),
     ] = None,
     ties: Tied = "average",
@@ -253,7 +253,7 @@ def figures(
         result,
         output,
         format=format,
-        metrics=names_of(metrics) or None,
+        metrics=metrics,
         left_out=lambda message: say([message]),
         ties=ties,
         undefined=undefined,

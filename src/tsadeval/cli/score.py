@@ -12,11 +12,12 @@ import tsadeval
 from tsadeval.cli.options import (
     WHOLE,
     Format,
+    Given,
     MetricNames,
     Shown,
     Threshold,
     Work,
-    names_of,
+    option,
     running,
     say,
     say_warnings,
@@ -48,21 +49,21 @@ MANY = 30  # scorings that are printed one by one; of more, the means
 Results = Sequence[tuple[Row, Evaluation | EventTable]]
 
 
+# What is computed here alone: neither streams nor stores have it.
+_ALONE: Given = {
+    "baseline": option(bool, False, "Add what random and perfect detectors would get.", "--baseline"),
+    "interval": option(float | None, None, "Add intervals of this level: a bootstrap over events.", min=0.01, max=1),
+    "events": option(bool, False, "Every event by itself: detected, delay, alarms; instead of metrics.", "--events"),
+}
+
+
 @with_options
 def score(
     scores: Scores,
     *,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
-    baseline: Annotated[
-        bool, typer.Option("--baseline", help="Add what random and perfect detectors would get.")
-    ] = False,
-    interval: Annotated[
-        float | None, typer.Option(min=0.01, max=1, help="Add intervals of this level: a bootstrap over events.")
-    ] = None,
-    events: Annotated[
-        bool, typer.Option("--events", help="Every event by itself: detected, delay, alarms; instead of metrics.")
-    ] = False,
+    alone: Annotated[Given, _ALONE],
     store: Annotated[
         Path | None, typer.Option(help="Many files: folder of all rows; what is there is not computed again.")
     ] = None,
@@ -76,14 +77,14 @@ def score(
     format: Shown = "text",
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
-    names = ",".join(names_of(metrics)) or "recommended"
+    names = ",".join(metrics or ["recommended"])
     chosen = select_metrics(names)
     rule = parse_rule(threshold)
     if stream and store is not None:
         raise InvalidInputError("--stream keeps nothing, so it does not go with --store: leave one of them out")
     if order != "sort" and not stream:
         raise InvalidInputError("--order is for --stream: add it, or leave --order out")
-    if (stream or store is not None) and (baseline or events or interval):
+    if (stream or store is not None) and any(alone.values()):
         raise InvalidInputError(
             "--baseline, --interval and --events go neither with --stream nor with --store: leave some out"
         )
@@ -91,8 +92,8 @@ def score(
         score_stream(scores, names, rule, order, work, format)
         return
     with running("score", work.dask) as bar, say_warnings():
-        if baseline or events or interval:
-            results, lost = _judge_here(scores, chosen, rule, events=events, baseline=baseline, interval=interval)
+        if any(alone.values()):
+            results, lost = _judge_here(scores, chosen, rule, **alone)
         else:
             found = score_files(scores, chosen, threshold=rule, store=store, n_jobs=work.jobs, progress=bar)
             if found.count > MANY:
@@ -118,7 +119,7 @@ def score(
 
 
 def _judge_here(
-    scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool, baseline: bool, interval: float | None
+    scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool, baseline: bool, interval: float = 0
 ) -> tuple[Results, list[LeftOut]]:
     """Every event by itself, or values with intervals or beside random and perfect detectors: what no store keeps."""
     results: list[Any] = []
@@ -131,8 +132,7 @@ def _judge_here(
             continue
         given = one.given
         beside = {name: getattr(given, name) for name in ("times", "ignore", "fit", "incidents")}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
+        with warnings.catch_warnings(action="ignore"):  # they are made of the rows of all scorings at once
             if events:
                 try:
                     found: Any = event_table(

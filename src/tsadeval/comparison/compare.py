@@ -216,8 +216,7 @@ def orders_under(
     names = [str(metric) for metric in found.made.metrics if metric not in of_alarms]
     orders: dict[str, tuple[Floats, Sequence[Flaw | None]]] = {n: (values[n], found.flaws(n, every)) for n in names}
     for rule in thresholds if of_alarms else ():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they were given when it was compared
+        with warnings.catch_warnings(action="ignore"):  # they were given when it was compared
             one = compare(found.source, metrics=of_alarms, threshold=rule, n_jobs=n_jobs)
         orders |= {f"{name} at {one.made.rule}": (v, one.flaws(name, every)) for name, v in one._better().items()}
     return orders

@@ -18,7 +18,7 @@ from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
 from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
-from tsadeval.core.metric import METRICS, Metric, Rule
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
@@ -29,7 +29,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import Pool, Rules, warn_unpooled
 from tsadeval.metrics.criteria import AnyCriterion, find_criterion
 from tsadeval.scores.scores import Scores
-from tsadeval.thresholds.pages import by_kind, judged, prices_of
+from tsadeval.thresholds.pages import alarms_of, by_kind, judged, prices_of
 
 Run = tuple[str, str, Any, Any]
 
@@ -260,13 +260,9 @@ class Comparison(Result):
         At the thresholds of event recall; `cost` has the prices, of which false alarms, which have no kind, are no
         part.
         """
-        recall, prices = METRICS["event_recall"], prices_of(cost)
-        rows = []
-        for one in self.source or ():
-            decision = recall.decide(one.scoring, self.made.rule_of(one.detector))
-            assert decision is not None  # a metric of alarms has them
-            rows += judged(one, decision.prediction).rows
-        return by_kind(rows, column, prices, ("detector",))
+        made = ((one, alarms_of(one.scoring, self.made.rule_of(one.detector))) for one in self.source or ())
+        rows = [row for one, alarms in made for row in judged(one, alarms).rows]
+        return by_kind(rows, column, prices_of(cost), ("detector",))
 
     @property
     def names(self) -> list[str]:

@@ -20,18 +20,12 @@ cdef inline Py_ssize_t cell_of(double value, double low, double scale, Py_ssize_
     return <Py_ssize_t>place if place < cells else cells - 1
 
 
-def levels_of(
-    const double[::1] scores, const double[::1] thresholds,
-    const long long[::1] starts = None, const long long[::1] stops = None,
-):
+def levels_of(const double[::1] scores, const double[::1] thresholds):
     """For every score the number of thresholds strictly above it, as int32; `thresholds` descend.
 
-    So a score is at least thresholds[j] exactly where its level is at most j. Where stretches [start, stop) are
-    given, only the points in them get their levels, and other entries are uninitialised.
+    So a score is at least thresholds[j] exactly where its level is at most j.
     """
-    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, k, cell, first, last, size, half
-    cdef Py_ssize_t stretches = 1 if starts is None else starts.shape[0], start = 0, stop = n
-    cdef bint whole = starts is None
+    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, cell, first, last, size, half
     cdef Py_ssize_t cells = FEWEST
     while cells < count:
         cells *= 2
@@ -51,20 +45,17 @@ def levels_of(
             first = last
             last += begin[i]
             begin[i] = <int>first
-        for k in range(stretches):
-            if not whole:
-                start, stop = starts[k], stops[k]
-            for i in range(start, stop):
-                value = scores[i]
-                cell = cell_of(value, low, scale, cells)
-                first = begin[cell]
-                size = (begin[cell - 1] if cell > 0 else count) - first
-                # As many steps whatever the score: where many thresholds share a cell, a branch would be a guess.
-                while size > 0:
-                    half = (size + 1) >> 1
-                    first += half * (thresholds[first + half - 1] > value)
-                    size -= half
-                out[i] = <int>first
+        for i in range(n):
+            value = scores[i]
+            cell = cell_of(value, low, scale, cells)
+            first = begin[cell]
+            size = (begin[cell - 1] if cell > 0 else count) - first
+            # As many steps whatever the score: where many thresholds share a cell, a branch would be a guess.
+            while size > 0:
+                half = (size + 1) >> 1
+                first += half * (thresholds[first + half - 1] > value)
+                size -= half
+            out[i] = <int>first
     return levels
 
 

@@ -225,7 +225,10 @@ class Scoring(_Checked):
         """
         refuse_longer(self.n)
         own: Floats = np.array(self.raw, np.float64)
-        if own.min() != self.low or own.max() != self.high:  # which NaN does too
+        return self._unchanged(own, own.min(), own.max())
+
+    def _unchanged(self, own: Floats, low: float, high: float) -> Floats:
+        if low != self.low or high != self.high:  # which NaN does too
             raise InvalidInputError(
                 "y_score was changed by another thread while it was evaluated: pass a copy, or wait for that thread"
             )
@@ -256,8 +259,10 @@ class Scoring(_Checked):
 
     @cached_property
     def sorted(self) -> Floats:
-        """The scores in ascending order."""
-        return np.asarray(sort(self.scores.copy()))
+        """The scores in ascending order: of those in time order no copy is needed."""
+        refuse_longer(self.n)
+        found: Floats = sort(np.array(self.__dict__.get("scores", self.raw), np.float64))
+        return self._unchanged(found, found[0], found[-1])
 
     @cached_property
     def descending(self) -> Points:

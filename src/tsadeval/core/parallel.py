@@ -108,9 +108,8 @@ def mapped(
         try:
             yield from finished
         finally:
-            with warnings.catch_warnings():
-                # After an interrupt joblib warns of the tasks in flight; what they had computed is simply missing.
-                warnings.simplefilter("ignore", UserWarning)
+            # After an interrupt joblib warns of the tasks in flight; what they had computed is simply missing.
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
                 finished.close()
         return
     with joblib.Parallel(n_jobs=-1 if n_jobs is None else n_jobs, batch_size=1, **options) as parallel:

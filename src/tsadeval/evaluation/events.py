@@ -10,7 +10,7 @@ from tsadeval.core.durations import UNITS as SIZES
 from tsadeval.core.facts import counts_of, events_after_gaps, grouped, points_of
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.messages import count_notes
-from tsadeval.core.metric import METRICS, Rule
+from tsadeval.core.metric import Rule
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
@@ -27,7 +27,7 @@ from tsadeval.scores.scored import Given
 from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.best import of_one_detector
-from tsadeval.thresholds.pages import by_kind, end_of, event_rows, place_of, prices_of
+from tsadeval.thresholds.pages import alarms_of, by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -192,9 +192,7 @@ def events(
     given, missing = _of_one_series(y_true, reading) if alone else _of_arrays(y_true, y_score, reading)
     setting = {"times": given.times, "ignore": given.ignore, "fit": given.fit, "missing": missing}
     scoring = observe(given.y_true, given.y_score, y_pred, in_place=True, **setting)
-    decision = METRICS["event_recall"].decide(scoring, parse_rule(threshold))
-    assert decision is not None  # a metric of alarms has them
-    data, timed = decision.prediction, scoring.setting.times is not None
+    data, timed = alarms_of(scoring, parse_rule(threshold)), scoring.setting.times is not None
     if unit not in (None, "points") and not timed:
         raise InvalidInputError(f"unit={unit!r} is a unit of time, so times= is needed")
     if given.incidents is not None and not timed:

@@ -28,6 +28,7 @@ from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.thresholds.best import best
+from tsadeval.thresholds.pages import alarms_of
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -108,13 +109,12 @@ class Pool:
             self._scorings.append(own)
         if self._of_alarms:
             try:
-                decision = self._of_alarms[0].decide(scoring, self._rule)
+                alarms = alarms_of(scoring, self._rule).alarms
             except Exception:  # which the rows of the series tell; of the other series alone it would be another value
                 self._of_alarms = []
                 return
-            assert decision is not None  # a metric of alarms has them
             setting = Setting(ignored=ignored, weights=scoring.setting.shares)  # no more than is needed
-            self._predictions.append(Prediction(truth, decision.prediction.alarms, setting))
+            self._predictions.append(Prediction(truth, alarms, setting))
 
     def values(self) -> dict[str, float]:
         """Return the micro value of every metric, NaN where there is none."""

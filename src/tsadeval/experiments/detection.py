@@ -12,7 +12,7 @@ from tsadeval.core.facts import OddAlarms, Origin, finite_mean, odd_alarms, rule
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.messages import by_reason, named
 from tsadeval.core.metric import BINARY, Rule
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.names import check_known, did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
@@ -88,9 +88,7 @@ class Detection(Comparison):
         return {title: cached.scores for title, cached in found.items() if cached is not None}
 
     def _cached(self, series: str, spec: DetectorSpec) -> CachedScores | None:
-        if series not in self.plan.datasets:
-            known = list(self.plan.datasets)
-            raise UnknownNameError(f"no data set {series!r} in this result: {did_you_mean(series, known)}")
+        check_known(series, self.plan.datasets, "data set", "this result")
         return read_scores(self.folder, series, self.plan.datasets[series], spec.text, spec.seed)
 
     @cached_property

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.ears as kernel
+from tsadeval.core.binning import levels_of
 from tsadeval.core.define import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import missing
+from tsadeval.core.order import descending
 from tsadeval.core.parameters import Check, Number
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined
@@ -47,9 +49,10 @@ def _tolerance(data: Scoring, given: int | None) -> int:
 
 
 class _Weighed(NamedTuple):
-    """Weights of the points, mean rarity of the events and of the normal points, and the level of every point."""
+    """Changes of the points' weights, mean rarity of the events and of the normal points, and every level."""
 
-    weights: NDArray[Any]
+    changes: NDArray[Any]
+    full: int
     seen: float
     base: float
     levels: NDArray[Any] | None
@@ -59,12 +62,16 @@ class _Weighed(NamedTuple):
         return (self.seen - self.base) / (1 - self.base)
 
 
-def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float, *, levels: bool = False) -> _Weighed:
-    points, truth, width = data.descending, data.truth, _tolerance(data, tolerance)
-    weights = kernel.weigh(data.scores, truth.starts, truth.counts, truth.first, width, width, earliness)
-    known = np.empty(data.n, kernel.LEVEL) if levels else None
-    seen, base = kernel.totals(points, weights, floor, known)
-    return _Weighed(weights, seen / len(data.events), base, known)
+def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float, count: int = 0) -> _Weighed:
+    truth, width = data.truth, _tolerance(data, tolerance)
+    full, levels = max(width, 1), np.empty(count, kernel.LEVEL) if count else None
+    changes = kernel.changes(data.raw, truth.starts, truth.counts, truth.first, width, width, earliness)
+    ordered = descending(data.raw[changes["position"]].astype(np.float64))
+    # What is large is let go before the scores are sorted: their order without their places is half as large.
+    found, scores = changes[ordered["position"]], ordered["score"].copy()
+    del ordered, changes
+    seen, base = kernel.totals(data.sorted, scores, found, full, floor, levels)
+    return _Weighed(found, full, seen / len(data.events), base, levels)
 
 
 @score_metric(
@@ -139,28 +146,26 @@ def ears_breakdown(
             events[column] = math.nan
         nothing = np.zeros(0, FALSE_ALARM_COLUMNS)
         return EARSBreakdown(math.nan, math.nan, math.nan, width, events, nothing)
-    found = _weigh(data, tolerance, floor, earliness, levels=True)
+    distinct = data.levels[0]
+    found = _weigh(data, tolerance, floor, earliness, len(distinct))
     assert found.levels is not None
+    weights, places = kernel.spread(found.changes, data.n, found.full), levels_of(data.scores, distinct)
+    places = np.minimum(places, len(distinct) - 1)  # another thread may have written to the scores
     events["rarity"] = np.add.reduceat(
-        np.append(found.weights["earliness"] * found.levels["rarity"], 0.0), np.column_stack([starts, stops]).ravel()
+        np.append(weights["earliness"] * found.levels["rarity"][places], 0.0), np.column_stack([starts, stops]).ravel()
     )[::2]
     skill = len(events) * (1 - found.base)
     events["share"] = (events["rarity"] - found.base) / skill
     events["lost"] = (1 - events["rarity"]) / skill
     error = float(np.std(events["share"], ddof=1) * math.sqrt(len(events))) if len(events) > 1 else math.nan
-    return EARSBreakdown(found.score, error, found.base, width, events, _false_alarms(data, found, floor))
-
-
-def _false_alarms(data: Scoring, found: _Weighed, floor: float) -> NDArray[Any]:
-    """Return the normal points, those first that cost most."""
-    of_anomalous = 1 / (len(data.events) * (1 - found.base))
-    of_normal = -(1 - found.seen) / (1 - found.base) ** 2
-    charge: Floats = kernel.charges(data.descending, found.weights, found.levels, floor, of_anomalous, of_normal)
+    # The normal points, those first that cost most.
+    of_anomalous, of_normal = 1 / skill, -(1 - found.seen) / (1 - found.base) ** 2
+    charge: Floats = kernel.charges(places, weights, found.levels, floor, of_anomalous, of_normal)
     normal = np.flatnonzero(~data.truth.mask)
     order = normal[np.argsort(-charge[normal], kind="stable")]
-    table = np.zeros(len(order), FALSE_ALARM_COLUMNS)
-    table["position"], table["score"], table["charge"] = order, data.scores[order], charge[order]
-    return table
+    alarms = np.zeros(len(order), FALSE_ALARM_COLUMNS)
+    alarms["position"], alarms["score"], alarms["charge"] = order, data.scores[order], charge[order]
+    return EARSBreakdown(found.score, error, found.base, width, events, alarms)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,23 +22,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.pate as kernel
-from tsadeval.core import binning
+from tsadeval.core.binning import levels_of
 from tsadeval.core.define import prediction_metric, score_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.order import sort
 from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, pate_buffers, recall_weight
-from tsadeval.metrics.counting import first_best
+from tsadeval.metrics._kernels.ranking import of_runs as gather
+from tsadeval.metrics.counting import first_best, scores_of
 
 Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
 
 
-def _near(events: Events, early: int, delay: int) -> tuple[Index, Index]:
-    """Return the events with the widest zones around them: no other points can be hits or misses."""
-    stops = np.minimum(events.stops + min(delay, events.n), np.append(events.starts[1:], events.n))
-    return np.maximum(events.starts - min(early, events.n), np.append(0, stops[:-1])), stops
+def _near(data: Scoring, early: int, delay: int) -> tuple[Floats, Events]:
+    """Return the scores of the events with the widest zones around them, and the events among these points.
+
+    No other points can be hits or misses, and between two events there are as many points as before, or enough for
+    both their zones.
+    """
+    events = data.events
+    stops = np.minimum(events.stops + min(delay, data.n), np.append(events.starts[1:], data.n))
+    starts = np.maximum(events.starts - min(early, data.n), np.append(0, stops[:-1]))
+    lengths = stops - starts
+    left_out = starts - np.cumsum(lengths) + lengths
+    scores: Floats = gather(data.raw, starts, lengths, 0, 1)
+    return scores, Events(events.starts - left_out, events.stops - left_out, len(scores))
 
 
 def _weights(bins: Levels, levels: int, events: Events) -> tuple[Callable[[int, int], Floats], Floats]:
@@ -51,15 +62,15 @@ def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bo
     """For every threshold, descending, where the first score that reaches it stands among the ascending scores."""
     ascending = data.sorted
     if drop_intermediate:
-        kept: Index = kernel.kept_positions(ascending, np.sort(data.scores[data.truth.mask]))
+        kept: Index = kernel.kept_positions(ascending, sort(scores_of(data, 1)))
     else:
         kept = data.n - data.levels[1][::-1]
     if n_thresholds is None:
-        return kept[::-1]
+        return kept[::-1].astype(np.int64)
     # Percentiles, position by position in whole numbers, so that one that falls on a kept score is that score.
     below, part = np.divmod((len(kept) - 1) * np.arange(n_thresholds), n_thresholds - 1)
     between = part > 0
-    positions = kept[below]
+    positions = kept[below].astype(np.int64)
     if max(-data.low, data.high) < 1e-200:  # so near to the smallest number, sums and products are not exact enough
         ascending = ascending * 2.0**600
     low, high = ascending[positions[between]], ascending[kept[below[between] + 1]]
@@ -133,17 +144,16 @@ def pate(
     """
     first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
     thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
-    bins = binning.levels_of(data.scores, thresholds, *_near(data.events, early, delay))
-    hit, missed = _weights(bins, len(thresholds), data.events)
+    scores, events = _near(data, early, delay)
+    hit, missed = _weights(levels_of(scores, thresholds), len(thresholds), events)
     buffers = pate_buffers(data.n, early, delay, n_splits, include_zero)
     return math.fsum(times * kernel.area(hit(*pair), missed, alarms) for *pair, times in buffers)
 
 
 def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
     # Alarms elsewhere only lower the value, so the best threshold is the score of a point of an event or a zone.
-    near = Events(*_near(data.events, early, delay), data.n)
-    thresholds = np.unique(data.scores[near.mask()])[::-1].copy()
-    bins = binning.levels_of(data.scores, thresholds)
+    thresholds = np.unique(_near(data, early, delay)[0])[::-1].copy()
+    bins = levels_of(data.scores, thresholds)
     alarms = np.cumsum(np.bincount(bins, minlength=len(thresholds)))[: len(thresholds)]
     (hit, missed), weight = _weights(bins, len(thresholds), data.events), recall_weight(beta)
     values = np.zeros(len(thresholds))

@@ -40,7 +40,7 @@ def _areas(data: Scoring, volume: bool, window: Window, n_thresholds: int | None
     """Return the areas under the ROC and the PR curve: at one width, or the means over many."""
     widest = data.setting.period if window == "period" else window * (2 if volume else 1)
     how = Widths.of(variant, widest, volume=volume)
-    zone = kernel.Zone(data.scores, data.events.starts, data.events.stops, how.reach(data.n))
+    zone = kernel.Zone(data.raw, data.events.starts, data.events.stops, how.reach(data.n))
     if n_thresholds is None:  # between two scores of the zone only the number of alarms changes
         thresholds = np.unique(zone.scores)[::-1]
     else:

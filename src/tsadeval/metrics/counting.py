@@ -131,22 +131,23 @@ class ScoreBlocks(Protocol):
         """Return all blocks; equal scores are in the same one."""
 
 
-def _scores_of(data: Scoring, label: int) -> Floats:
+def scores_of(data: Scoring, label: int) -> Floats:
+    """Return the scores of the points of one label, in the order of time."""
     refuse_longer(data.n)
     runs = data.truth
-    return np.asarray(kernel.of_class(data.raw, runs.starts, runs.counts, label != runs.first))
+    return np.asarray(kernel.of_runs(data.raw, runs.starts, runs.counts, label != runs.first, 2))
 
 
 @shared
 def anomalous_scores(data: Scoring) -> Floats:
-    """Return the scores of the anomalous points, in the order of time."""
-    return _scores_of(data, 1)
+    """Return the scores of the anomalous points once for all metrics, in the order of time."""
+    return scores_of(data, 1)
 
 
 @shared
 def curve(data: Scoring) -> Sweep:
     """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
-    return sweep_at(data, _scores_of(data, 1))
+    return sweep_at(data, scores_of(data, 1))
 
 
 def sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
@@ -155,7 +156,7 @@ def sweep_at(data: Scoring, thresholds: Floats) -> Sweep:
     # Where a sort is cheap, it is the better way to scores that lie too unevenly for a table.
     counts = kernel.placed(ascending, data.raw, runs.starts, runs.counts, runs.first, not digits_pay())
     if counts is None:
-        counts = kernel.curve(ascending, sort(_scores_of(data, 0)))
+        counts = kernel.curve(ascending, sort(scores_of(data, 0)))
     return Sweep(ascending, *counts)
 
 
@@ -433,6 +434,7 @@ class Widths(NamedTuple):
     def mean_areas(self, zone: Any, thresholds: Floats, before: Floats, alarms: Floats, n: int) -> tuple[float, float]:
         """Return the mean areas, given how many of n points are above each threshold, and how many at least as high."""
         levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
+        np.minimum(levels, len(thresholds) - 1, out=levels)  # another thread may have written to the scores
         counting = table_pays((self.reach(n) + 1) * len(thresholds), len(levels))
         how = self.widths, self.repeats, asdict(self.variant), counting, n
         areas: tuple[float, float] = vus.volume(zone, levels, before, alarms, *how)

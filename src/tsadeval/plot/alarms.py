@@ -20,7 +20,6 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 from tsadeval.thresholds.best import of_predictions
-from tsadeval.thresholds.choices import Choices
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule
 
@@ -49,7 +48,7 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('false alarms', 'Event recall')
     """
-    if not isinstance(choice, Choice) or isinstance(choice, Choices):
+    if not isinstance(choice, Choice) or choice.detector:
         what = f"but is a {type(choice).__name__}"
         raise InvalidInputError(f"choice must be a result of te.choose_threshold for one detector and no per=, {what}")
     rows = [row for row in choice.rows if not math.isnan(row["value"])]

@@ -12,14 +12,14 @@ from tsadeval.core.results import plain
 from tsadeval.core.times import Times
 from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.reports.page import SeriesView, offset_of
-from tsadeval.thresholds.choices import Choices
+from tsadeval.thresholds.choose import Choice
 from tsadeval.thresholds.pages import judged, prices_of, summary_of
 
 METRICS = ("event_recall", "event_precision", "time_in_alarm")
 IN_TIME = (*METRICS, "false_alarms(per='week')", "detection_delay(unit='min', statistic='median')")
 
 
-def operations(series: Sequence[SeriesView], choice: Choices) -> Data:
+def operations(series: Sequence[SeriesView], choice: Choice) -> Data:
     """Return what the page says of a choice, with the incidents and false pages of all series."""
     words = choice.words
     names = ("detector", "threshold", "events", "detected", "false_alarms", "rate", "median", "p90", "cost", "message")
@@ -36,7 +36,7 @@ def operations(series: Sequence[SeriesView], choice: Choices) -> Data:
     }
 
 
-def of_choice(series: Sequence[SeriesView], choice: Choices | None) -> Sequence[SeriesView]:
+def of_choice(series: Sequence[SeriesView], choice: Choice | None) -> Sequence[SeriesView]:
     """Return the series with the chosen detector alone, which is what is drawn; without a choice with all."""
     if choice is None:
         return series
@@ -48,7 +48,7 @@ def _missed(found: Data) -> int:
     return sum(not one["found"] for one in found["incidents"])
 
 
-def _series(one: SeriesView, choice: Choices) -> Data:
+def _series(one: SeriesView, choice: Choice) -> Data:
     """Return the places of incidents and false pages: points, and milliseconds where there are times."""
     scored, ends = one.detectors.get(choice.detector), _places(one.times, np.array([0]), np.array([one.labels.n]))[0]
     if scored is None:

@@ -27,7 +27,7 @@ from tsadeval.scores.scored import NO_SCORE
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.best import best
-from tsadeval.thresholds.choices import Choices
+from tsadeval.thresholds.choose import Choice
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -38,7 +38,7 @@ def report(
     metrics: Metrics | None = None,
     *,
     threshold: str | float | Rule | None = None,
-    choice: Choices | None = None,
+    choice: Choice | None = None,
     X: Any = None,
     title: str = "",
     command: str = "",
@@ -63,7 +63,7 @@ def report(
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
         beside `f1`, which has the same values.
-    choice : Choices, optional
+    choice : Choice, optional
         What `te.choose_threshold` returned for several detectors: the page begins with its answer and has a picture of
         all series with the incidents found, missed and false alarms of the chosen detector, then the missed incidents.
         Thresholds and detectors are those of the choice; what is drawn and listed is the chosen detector. Where it
@@ -105,7 +105,7 @@ def report(
     usual = "best" if compared is None else compared.made.rule
     rules = None
     if choice is not None:
-        if not isinstance(choice, Choices) or threshold is not None:
+        if not isinstance(choice, Choice) or not choice.detector or threshold is not None:
             raise InvalidParameterError(
                 "choice must be what te.choose_threshold returns for several detectors or with per=, and goes without "
                 "threshold="
@@ -117,9 +117,8 @@ def report(
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
     # The series itself changes no value.
-    other = threshold is not None or choice is not None or {*reading} - {"values", "value"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page says it
+    other = threshold is not None or choice is not None or {*reading} - {"values"}
+    with warnings.catch_warnings(action="ignore"):  # the page says it
         if compared is None or other or not {str(metric) for metric in chosen} <= {*compared.metrics}:
             compared = compare(found, metrics=chosen, threshold=rule, thresholds=rules)
         page = Page(of_choice(series, choice), compared, chosen, rule, random_state=random_state, cce=choice is None)

@@ -9,12 +9,9 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters, refuse_unknown
 from tsadeval.core.setting import MISSING, Missing
 from tsadeval.core.zones import find_zone
-from tsadeval.errors import warn
 from tsadeval.tables.one_series import DETECTORS
 
 LABEL, SCORE = "label", "score"  # the columns of labels and scores where none is named
-# Names that options had before there was one set of them.
-_RENAMED = {"y_score": "score", "times": "time", "value": "values"}
 
 
 class Reading(TypedDict, total=False):
@@ -63,10 +60,6 @@ class Options:
         given = dict(cast(Mapping[str, Any], reading))
         function, own = _called()
         known = [field.name for field in fields(cls)]
-        for old in [name for name in given if name in _RENAMED]:
-            new = _RENAMED[old]
-            warn(f"the option {old}= of te.{function} is called {new}= now: the old name goes", FutureWarning)
-            given.setdefault(new, given.pop(old))
         hints = {name: did_you_mean(name, list(dict.fromkeys([*own, *known]))) for name in given if name not in known}
         refuse_unknown(f"te.{function}", known, given, hints)
         check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any, Literal, Unpack
 
-from tsadeval.core.durations import duration_text, span_size
+from tsadeval.core.durations import UNITS, duration_text, span_size
 from tsadeval.core.facts import grouped
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric
@@ -18,12 +19,12 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.thresholds.best import join, of_predictions, read_scorings
-from tsadeval.thresholds.choose import CHECKS, Choice, budget_of, choose
+from tsadeval.thresholds.choose import CHECKS, Choice, choose
 from tsadeval.thresholds.pages import (
     Judged,
     allowed_pages,
     best_of,
-    by_kind,
+    budget_of,
     judged,
     observed,
     prices_of,
@@ -34,97 +35,6 @@ from tsadeval.thresholds.pages import (
 _CHECKS: dict[str, Check] = {**CHECKS, "per": OneOf(("series", "all", None)), "cooldown": Span(0, integer=True)}
 CHOSEN, HELD_OUT = "chosen on", "held out"  # the parts of the data, in the column `part`
 NOTHING = "no threshold that finds an event keeps the budget"
-
-
-class Choices(Choice):
-    """A threshold for each of several detectors, the best detector first; `threshold` and the like are of the best.
-
-    A row per detector and part of the data ("chosen on", and "held out" where there is such): `threshold` (infinite
-    where none that finds an event keeps the budget, which `message` then says), `events`, `detected`, `false_alarms`,
-    `rate` (of these, in a unit of the budget), `median` and `p90` of the delays, and `cost`.
-
-    Attributes
-    ----------
-    detector : str
-        The best one: that of most events found (or of the lowest cost), then of the fewest false alarms, then of the
-        shortest median delay, on the part it was chosen on.
-    thresholds : dict
-        The threshold of each detector, as `te.compare(thresholds=...)` takes it.
-    outcomes : Result
-        A row per event, detector and part: whether it was detected, how late, and what is known of its incidents.
-    """
-
-    detector: str
-
-    def __init__(self, rows: list[Row], outcomes: list[Row], words: Mapping[str, Any], **about: Any) -> None:
-        best = rows[0]
-        names = ("threshold", "value", "false_alarms", "detected")
-        super().__init__(rows, {name: best[name] for name in names}, events=best["events"], exact=True, **about)
-        self.detector = best["detector"]
-        self.thresholds = {row["detector"]: row["threshold"] for row in rows}
-        self.outcomes = Result(outcomes)
-        self.words = words
-
-    @property
-    def judged(self) -> list[Row]:
-        """The rows of the part that was held out, where there is one, else of the one they were chosen on."""
-        return [row for row in self.rows if row["part"] == HELD_OUT] or self.rows
-
-    @property
-    def sentence(self) -> str:
-        """The answer in one sentence: of the part that was held out, where there is one."""
-        row = next((row for row in self.judged if row["detector"] == self.detector), self.rows[0])
-        if row["message"]:
-            return f"{NOTHING}: {self.asked}{self.words['each']}"
-        rate = row["false_alarms"] if math.isnan(row["rate"]) else f"{row['rate']:.2g}"
-        pages = f"{rate} {self.words['pages']} {self.words['per']}".strip()
-        found = [f"{row['detected']} of {row['events']} {self.words['events']}", pages]
-        found += [] if math.isnan(row["median"]) else [f"median delay {row['median']:.4g} {self.words['unit']}"]
-        where = f", on data that it was not chosen on (chosen on: {self.rows[0]['detected']} of {self.events})"
-        text = f"{self.detector} at {all_digits(row['threshold'])}: {', '.join(found)}"
-        return f"{text}{where}" if row["part"] == HELD_OUT else text
-
-    def by_kind(self, column: str = "kind") -> Result:
-        """Recall, delay and cost of each kind of incident, by detector and part.
-
-        `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
-        """
-        return by_kind(self.outcomes.rows, column, prices_of(self.words["cost"]), ("detector", "part"))
-
-    def _lead(self) -> str:
-        return self.sentence
-
-    def _grids(self) -> list[tuple[str, Grid]]:
-        parts = grouped((row["part"], row) for row in self.rows)
-        titles = {CHOSEN: "on the part that they were chosen on", HELD_OUT: "on the part that was held out"}
-        return [(titles[part] * (len(parts) > 1), self._part(rows)) for part, rows in parts.items()]
-
-    def _part(self, rows: Sequence[Row]) -> Grid:
-        events, pages, per, unit = (self.words[name] for name in ("events", "pages", "per", "unit"))
-        head = ["detector", "threshold", events, pages, per, f"median, {unit}", "p90", "cost"]
-        body = [
-            [
-                row["detector"],
-                Exact(row["threshold"]) if math.isfinite(row["threshold"]) else None,
-                f"{row['detected']} of {row['events']}",
-                row["false_alarms"],
-                *(None if math.isnan(row[name]) else row[name] for name in ("rate", "median", "p90", "cost")),
-            ]
-            for row in rows
-        ]
-        table: Grid = [head, *body]
-        return table if per else [[*row[:4], *row[5:]] for row in table]
-
-    def _notes(self) -> list[str]:
-        none = [row["detector"] for row in self.rows if row["message"] and row["part"] == CHOSEN]
-        allowed = "any number" if math.isinf(self.budget) else f"{self.budget:.6g} {self.words['pages']}"
-        asked = f"the budget {self.asked}{self.words['each']} allows" if self.asked != "None" else "no budget:"
-        return [
-            *([f"{named(none)}: {NOTHING}, so no alarm"] if none else []),
-            f"{asked} {allowed} there{self.words['apart']}",
-            f"cost: {self.words['cost']}",
-            *self.words["said"],
-        ]
 
 
 def choose_threshold(
@@ -153,8 +63,8 @@ def choose_threshold(
     thresholds it is that of the fewest false alarms, and then the highest, so that most of the budget may be left;
     `prefer="lowest"` spends it.
 
-    Of several detectors, or with `per`, `cooldown`, `split` or `test`, the answer is a table (`Choices`) with a
-    threshold for each detector, which all series share, and what it does; the best detector comes first.
+    Of several detectors, or with `per`, `cooldown`, `split` or `test`, the answer is a table with a threshold
+    for each detector, which all series share, and what it does; the best detector comes first.
 
     Parameters
     ----------
@@ -198,7 +108,7 @@ def choose_threshold(
     Choice
         `threshold`, `value`, `false_alarms`, `detected`, and the trade-off as `rows`, `to_frame()` and
         `te.plot.trade_off`: of event recall the fewest false alarms for each number of events, of other metrics all
-        thresholds that were looked at. Of several detectors `Choices`: a row for each, `detector` (the best),
+        thresholds that were looked at. Of several detectors a row for each, `detector` (the best),
         `thresholds`, `outcomes` (a row per event), `by_kind()` and `sentence`.
 
     Examples
@@ -254,7 +164,7 @@ def _choose_all(
     test: Any,
     cost: AnyMetric,
     given: Mapping[str, Any],
-) -> Choices:
+) -> Choice:
     """Choose a threshold for each detector, and judge them on the part they were chosen on and on another one."""
     if metric.name not in ("event_recall", "expected_cost") or metric.options.get("early"):
         raise InvalidParameterError(f"of several detectors, maximize event_recall or expected_cost(...), not {metric}")
@@ -264,8 +174,7 @@ def _choose_all(
         raise InvalidParameterError("split= and test= both say what is held out: give one of them")
     parts = {CHOSEN: scores}
     if split is not None:
-        kind = "share" if isinstance(split, float) else "series" if isinstance(split, (list, tuple)) else "at"
-        parts = dict(zip((CHOSEN, HELD_OUT), scores.split(**{kind: split}), strict=True))
+        parts = dict(zip((CHOSEN, HELD_OUT), scores.split(**split_of(split)), strict=True))
     elif test is not None:
         options: Any = {name: getattr(scores.options, name) for name in Reading.__annotations__}
         same = isinstance(test, Scores) or hasattr(test, "source")
@@ -308,10 +217,87 @@ def _choose_all(
         "apart": apart * bool(cooldown),
         "cost": str(prices),
         "options": options,
-        "said": _said(parts[CHOSEN], rows),
     }
-    about: dict[str, Any] = {"asked": str(asked), "budget": max(budgets.values()), "maximize": str(metric)}
-    return Choices(rows, outcomes, words, **about)
+    silent = [row["detector"] for row in ranked if row["message"]]
+    most = max(budgets.values())
+    allowed = "any number" if math.isinf(most) else f"{most:.6g} {words['pages']}"
+    each = f"the budget {asked}{words['each']} allows" if asked is not None else "no budget:"
+    about: dict[str, Any] = {name: rows[0][name] for name in ("detector", "threshold", "value", "false_alarms")}
+    sentence = _sentence(rows, str(asked), words)
+    return Choice(
+        rows,
+        lead=sentence,
+        grids=_grids(rows, words),
+        notes=[
+            *([f"{named(silent)}: {NOTHING}, so no alarm"] if silent else []),
+            f"{each} {allowed} there{words['apart']}",
+            f"cost: {words['cost']}",
+            *_said(parts[CHOSEN], rows),
+        ],
+        **about,
+        detected=rows[0]["detected"],
+        events=rows[0]["events"],
+        asked=str(asked),
+        budget=most,
+        maximize=str(metric),
+        exact=True,
+        thresholds=best,
+        sentence=sentence,
+        judged=_judged(rows),
+        outcomes=Result(outcomes),
+        words=words,
+    )
+
+
+def _judged(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the part that was held out, where there is one, else all."""
+    return [row for row in rows if row["part"] == HELD_OUT] or list(rows)
+
+
+def _sentence(rows: Sequence[Row], asked: str, words: Mapping[str, Any]) -> str:
+    """Return the answer in one sentence: of the part that was held out, where there is one."""
+    row = next((row for row in _judged(rows) if row["detector"] == rows[0]["detector"]), rows[0])
+    if row["message"]:
+        return f"{NOTHING}: {asked}{words['each']}"
+    rate = row["false_alarms"] if math.isnan(row["rate"]) else f"{row['rate']:.2g}"
+    found = f"{row['detected']} of {row['events']} {words['events']}"
+    pages = f"{rate} {words['pages']} {words['per']}".strip()
+    text = f"{row['detector']} at {all_digits(row['threshold'])}: {found}, {pages}"
+    if not math.isnan(row["median"]):
+        timed = words["unit"] == "min"
+        late = duration_text(round(row["median"] * UNITS["min"])) if timed else f"{row['median']:.4g} points"
+        text += f", median delay {late}"
+    if row["part"] == HELD_OUT:
+        text += f", on data that it was not chosen on (chosen on: {rows[0]['detected']} of {rows[0]['events']})"
+    return text
+
+
+def _grids(rows: Sequence[Row], words: Mapping[str, Any]) -> list[tuple[str, Grid]]:
+    """Return a table for each part of the data."""
+    parts = grouped((row["part"], row) for row in rows)
+    titles = {CHOSEN: "on the part that they were chosen on", HELD_OUT: "on the part that was held out"}
+    head = ["detector", "threshold", words["events"], words["pages"], words["per"], f"median, {words['unit']}"]
+    columns = [True] * 4 + [bool(words["per"])] + [True] * 3
+    found = []
+    for part, own in parts.items():
+        body = [
+            [
+                row["detector"],
+                Exact(row["threshold"]) if math.isfinite(row["threshold"]) else None,
+                f"{row['detected']} of {row['events']}",
+                row["false_alarms"],
+                *(None if math.isnan(row[name]) else row[name] for name in ("rate", "median", "p90", "cost")),
+            ]
+            for row in own
+        ]
+        grid = [list(compress(line, columns)) for line in ([*head, "p90", "cost"], *body)]
+        found.append((titles[part] * (len(parts) > 1), grid))
+    return found
+
+
+def split_of(split: Any) -> dict[str, Any]:
+    """Return the argument of `te.Scores.split` that a share, a moment or a list of series is."""
+    return {"share" if isinstance(split, float) else "series" if isinstance(split, (list, tuple)) else "at": split}
 
 
 def _row(

@@ -8,24 +8,29 @@ import numpy as np
 
 from tsadeval.core.durations import rate_of
 from tsadeval.core.facts import Origin
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
-from tsadeval.core.results import Grid, Result, ResultTable, Row, all_digits, grid_of
+from tsadeval.core.results import Result, ResultTable, Row, all_digits, grid_of
 from tsadeval.core.selection import AnyMetric
-from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
-from tsadeval.metrics.counting import SAME
+from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 from tsadeval.scores.options import Reading
 from tsadeval.thresholds.best import join, judged_levels, of_predictions, read_scorings
+from tsadeval.thresholds.pages import best_at, budget_of, by_kind, normal_points, prices_of
 from tsadeval.thresholds.rules import RULES
 
 _MANY = 1000  # thresholds at which a metric without a sweep of its own is computed
 _SHOWN = 12
 
 
-class Choice(Result):
-    """A threshold under a budget of false alarms, and the trade-off it was chosen from.
+class Choice(ResultTable):
+    """A threshold under a budget of false alarms, and the trade-off it was chosen from; or one for each detector.
+
+    Of one detector, a row for each threshold of the trade-off. Of several, a row per detector, the best first, and part
+    of the data ("chosen on", and "held out" where there is such): `threshold` (infinite where none that finds an event
+    keeps the budget, which `message` then says), `events`, `detected`, `false_alarms`, `rate` (of these, in a unit of
+    the budget), `median` and `p90` of the delays, and `cost`. The attributes are then those of the best detector.
 
     Attributes
     ----------
@@ -41,37 +46,34 @@ class Choice(Result):
         How many false alarm runs it allows in this series.
     exact : bool
         Whether all thresholds were looked at.
+    detector : str
+        Of several the best one: that of most events found (or of the lowest cost), then of the fewest false alarms,
+        then of the shortest median delay, on the part it was chosen on. "" where there is one only.
+    thresholds : dict
+        Of several: the threshold of each detector, as `te.compare(thresholds=...)` takes it.
+    sentence : str
+        Of several: the answer in one sentence, of the part that was held out, where there is one.
+    judged : list of dict
+        Of several: the rows of the part that was held out, where there is one, else of the one they were chosen on.
+    outcomes : Result
+        Of several: a row per event, detector and part: whether it was detected, how late, and what is known of its
+        incidents.
     """
 
     threshold: float
     value: float
     false_alarms: int
     detected: int
+    detector: str = ""
 
-    def __init__(
-        self, rows: list[Row], chosen: Row | None, *, events: int, asked: str, budget: float, maximize: str, exact: bool
-    ) -> None:
-        super().__init__(rows)
-        vars(self).update(chosen or {"threshold": math.nan, "value": math.nan, "false_alarms": 0, "detected": 0})
-        self.events, self.asked, self.budget = events, asked, budget
-        self.maximize, self.exact = maximize, exact
+    def by_kind(self, column: str = "kind") -> Result:
+        """Recall, delay and cost of each kind of incident, by detector and part; of a choice of several detectors.
 
-    def _grid(self) -> Grid:
-        head = ["threshold", self.maximize, "false_alarms", "detected"]
-        step = max(1, math.ceil(len(self.rows) / _SHOWN))
-        shown = [row for i, row in enumerate(self.rows) if i % step == 0 or row["threshold"] == self.threshold]
-        cells = grid_of(shown, list(self.rows[0]))[1:] if shown else []
-        return [[*head, ""], *([*row, "*" * (row[0] == self.threshold)] for row in cells)]
-
-    def _notes(self) -> list[str]:
-        limit = "any number of" if math.isinf(self.budget) else f"{self.budget:.6g}"
-        allowed = f"the budget allows {limit} false alarms here"
-        if math.isnan(self.threshold):
-            return [f"{self.maximize} has no value at any threshold that keeps the budget: {allowed}"]
-        searched = "all thresholds" if self.exact else f"{len(self.rows)} thresholds"
-        found = f"{self.detected} of {self.events} events and {self.false_alarms} false alarms"
-        silent = " (no alarm)" * (self.detected == self.false_alarms == 0)
-        return [f"* threshold {all_digits(self.threshold)}{silent}: {found}; best of {searched}", allowed]
+        `column` is any column of the incidents; rows as those of `te.compare(...).by_kind()`.
+        """
+        if not self.detector:
+            raise InvalidInputError("by_kind is of several detectors, or of a choice with per=: te.events has it too")
+        return by_kind(self.outcomes.rows, column, prices_of(self.words["cost"]), ("detector", "part"))
 
 
 CHECKS: dict[str, Check] = {
@@ -103,19 +105,35 @@ def choose(
     else:
         values, at, exact = _searched(metric, metric.judges(scoring), v, at)
         shown = at
-    chosen = _chosen(values, false, at, metric, prefer)
-    rows = {
-        i: {
+    at = at[~np.isnan(values[at])]
+    chosen = [best_at(metric.sign * values, false, at, lowest=prefer == "lowest")] if len(at) else []
+    places = sorted({*shown.tolist(), *chosen})
+    rows = [
+        {
             "threshold": warned.just_below(float(v[i])) if i else scoring.above_all(),
             "value": float(values[i]),
             "false_alarms": int(false[i]),
             "detected": int(detected[i]),
         }
-        for i in sorted({*shown.tolist(), *chosen})
-    }
-    best = rows[chosen[0]] if chosen else None
-    about: dict[str, Any] = {"events": len(scoring.events), "asked": asked, "budget": budget}
-    return Choice(list(rows.values()), best, **about, maximize=str(metric), exact=exact)
+        for i in places
+    ]
+    best: Row = {"threshold": math.nan, "value": math.nan, "false_alarms": 0, "detected": 0}
+    limit = "any number of" if math.isinf(budget) else f"{budget:.6g}"
+    notes = [f"the budget allows {limit} false alarms here"]
+    if chosen:
+        best = rows[places.index(chosen[0])]
+        searched = "all thresholds" if exact else f"{len(rows)} thresholds"
+        found = f"{best['detected']} of {len(scoring.events)} events and {best['false_alarms']} false alarms"
+        silent = " (no alarm)" * (best["detected"] == best["false_alarms"] == 0)
+        notes.insert(0, f"* threshold {all_digits(best['threshold'])}{silent}: {found}; best of {searched}")
+    else:
+        notes = [f"{metric} has no value at any threshold that keeps the budget: {notes[0]}"]
+    step = max(1, math.ceil(len(rows) / _SHOWN))
+    some = [row for i, row in enumerate(rows) if i % step == 0 or row is best]
+    head = ["threshold", str(metric), "false_alarms", "detected", ""]
+    grid = [head, *([*row, "*" * (row[0] == best["threshold"])] for row in grid_of(some, list(best))[1:])]
+    about: dict[str, Any] = {"events": len(scoring.events), "asked": asked, "budget": budget, "maximize": str(metric)}
+    return Choice(rows, grid=grid, notes=notes, exact=exact, **about, **best)
 
 
 def _searched(metric: Metric, scoring: Scoring, v: Floats, allowed: Any) -> tuple[Floats, Any, bool]:
@@ -149,16 +167,6 @@ def _spread(n: int) -> Any:
     )
 
 
-def _chosen(values: Floats, false: Any, at: Any, metric: Metric, prefer: str) -> list[int]:
-    """Find, of the thresholds that keep the budget the best; of equal ones that of fewest false alarms, or the last."""
-    at = at[~np.isnan(values[at])]
-    if len(at) == 0:
-        return []
-    worth = values[at] if metric.direction == "higher" else -values[at]
-    at = at[worth >= worth.max() - SAME]
-    return [int(at[-1] if prefer == "lowest" else at[np.argmin(false[at])])]
-
-
 def _corners(detected: Any, false: Any) -> Any:
     """Find where the trade-off between events and false alarms has corners: the fewest for each number of events."""
     order = np.lexsort((false, detected))  # stable: of equally few the highest threshold
@@ -172,29 +180,6 @@ def _lowest(scoring: Scoring, share: float) -> float:
     if allowed >= len(scores):
         return -math.inf if scoring.setting.ignored is None else float(scoring.scores.min())
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
-
-
-def normal_points(scoring: Scoring | Prediction) -> Bools:
-    """Return the normal points that are judged."""
-    ignored = scoring.setting.ignored
-    return ~scoring.truth.mask if ignored is None else ~(scoring.truth.mask | ignored)
-
-
-def budget_of(given: str | float | None, scoring: Scoring) -> float:
-    """Compute how many false alarms are allowed in this series."""
-    if given is None:
-        return math.inf
-    if isinstance(given, str):
-        rate = rate_of(given, "max_false_alarms")
-        if scoring.setting.times is None:
-            how = hint("so times= is needed", "so name the column of times with --time")
-            raise InvalidInputError(f"max_false_alarms={given!r} is a rate, {how}")
-        return float(scoring.setting.times.durations[normal_points(scoring)].sum()) * rate
-    if not Number(0).accepts(given):
-        raise InvalidParameterError(
-            f"max_false_alarms must be a rate such as '1/week' or a number >= 0, but is {given!r}"
-        )
-    return float(given)
 
 
 class Curve(ResultTable):

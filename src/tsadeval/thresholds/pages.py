@@ -10,9 +10,10 @@ import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.durations import UNITS, rate_of, span_size
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import grouped
-from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import Metric
+from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.names import check_known
+from tsadeval.core.parameters import Number
 from tsadeval.core.results import Result, Row
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
@@ -21,7 +22,29 @@ from tsadeval.incidents.reader import Asked
 from tsadeval.metrics.counting import SAME, STATISTICS, event_maxima, first_inside, level_ends, overlaps, records
 from tsadeval.metrics.event_sweep import at_least, episodes, with_early
 from tsadeval.scores.scored import Scored
-from tsadeval.thresholds.choose import budget_of, normal_points
+
+
+def normal_points(scoring: Scoring | Prediction) -> Bools:
+    """Return the normal points that are judged."""
+    ignored = scoring.setting.ignored
+    return ~scoring.truth.mask if ignored is None else ~(scoring.truth.mask | ignored)
+
+
+def budget_of(given: str | float | None, scoring: Scoring) -> float:
+    """Compute how many false alarms are allowed in this series."""
+    if given is None:
+        return math.inf
+    if isinstance(given, str):
+        rate = rate_of(given, "max_false_alarms")
+        if scoring.setting.times is None:
+            how = hint("so times= is needed", "so name the column of times with --time")
+            raise InvalidInputError(f"max_false_alarms={given!r} is a rate, {how}")
+        return float(scoring.setting.times.durations[normal_points(scoring)].sum()) * rate
+    if not Number(0).accepts(given):
+        raise InvalidParameterError(
+            f"max_false_alarms must be a rate such as '1/week' or a number >= 0, but is {given!r}"
+        )
+    return float(given)
 
 
 class Runs(NamedTuple):
@@ -127,9 +150,14 @@ def best_of(own: Sequence[Steps], budget: float, target: Metric | None, *, share
     worth = detected.astype(np.float64)
     if target is not None:
         worth = -price(target, len(maxima) - detected, false, _sums(earlier, hours, levels))
-    at = at[worth[at] >= worth[at].max() - SAME]
-    chosen = at[-1] if lowest else at[np.argmin(false[at])]
+    chosen = best_at(worth, false, at, lowest=lowest)
     return _just_below(float(levels[chosen]), own) if detected[chosen] else math.inf
+
+
+def best_at(worth: Floats, false: Any, at: Any, *, lowest: bool) -> int:
+    """Find the best of some places of thresholds; of equal ones that of the fewest false alarms, or the last."""
+    at = at[worth[at] >= worth[at].max() - SAME]
+    return int(at[-1] if lowest else at[np.argmin(false[at])])
 
 
 def _sums(scores: Floats, by: Any, levels: Floats) -> Any:
@@ -156,6 +184,13 @@ def pages_of(data: Prediction, events: Events, cooldown: int | str) -> tuple[Eve
     pages = episodes(data, cooldown, 1)
     inside = np.append(0, np.cumsum(events.mask() & data.alarms.mask))  # runs that go on over a gap are two pages
     return pages, np.flatnonzero(inside[pages.stops] > inside[pages.starts])
+
+
+def alarms_of(scoring: Scoring, rule: Rule) -> Prediction:
+    """Return the alarms of a rule, which metrics of alarms have; those of event recall, where they differ by metric."""
+    decision = METRICS["event_recall"].decide(scoring, rule)
+    assert decision is not None  # a metric of alarms has them
+    return decision.prediction
 
 
 class Judged(NamedTuple):

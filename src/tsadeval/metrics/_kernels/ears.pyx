@@ -1,19 +1,28 @@
-"""EARS: weights of the points in one pass over time, then one pass over the points by descending score.
+"""EARS: what is special about points in one pass over time, then one pass over all scores from the highest down.
 
 Weights of normal points are whole numbers, the distance to the nearest event up to the tolerance, so that the shares
-of normal points are exact however many points there are.
+of normal points are exact however many points there are. Nearly all points weigh the same, and few are the largest of
+their window: only the others are listed, and the sweep meets them between scores that are sorted without their places.
 """
 
 from libc.math cimport log, pow, sqrt
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 import numpy as np
 
-from tsadeval.core._memory cimport FETCH
-from tsadeval.metrics._kernels.sweeps cimport AHEAD
+# What tells a point from one that weighs `full` and is no trailing maximum. A point of an event lacks all of it, and
+# `value` are the bits of its weight in its event; else `value` is the weight of points whose trailing maximum it is, a
+# whole number. A point may have two entries.
+CHANGE = np.dtype([("position", np.int32), ("lacking", np.int32), ("value", np.int64)])
+
+cdef packed struct Change:
+    int position
+    int lacking
+    long long value
 
 # Of a normal point `own` is its weight, at least 1, and `trailing` the weight of all points of which it is the trailing
-# maximum. Of an anomalous point `own` is 0 and `earliness` its weight in its event. A record is one memory access.
+# maximum. Of an anomalous point `own` is 0 and `earliness` its weight in its event.
 WEIGHT = np.dtype([("own", np.int64), ("earliness", np.float64), ("trailing", np.int64)])
 
 cdef packed struct Weight:
@@ -21,9 +30,9 @@ cdef packed struct Weight:
     double earliness
     long long trailing
 
-cdef packed struct Point:
-    double score
-    long long position
+ctypedef fused score_t:
+    float
+    double
 
 
 cdef struct Sum:
@@ -38,40 +47,77 @@ cdef inline void add(Sum *to, double term) noexcept nogil:
     to.total = s
 
 
-cdef void weigh_event(Weight *event, Py_ssize_t length, double exponent) noexcept nogil:
+cdef class Changes:
+    """A growing list of changes."""
+
+    cdef object kept
+    cdef Change *to
+    cdef Py_ssize_t size, room
+
+    def __init__(self, Py_ssize_t room):
+        self.size = self.room = 0
+        self.kept = np.empty(0, CHANGE)
+        self.grow(room)
+
+    cdef int grow(self, Py_ssize_t room) except -1:
+        cdef Change[::1] to
+        larger = np.empty(room, CHANGE)
+        larger[: self.size] = self.kept[: self.size]
+        to = self.kept = larger
+        self.to, self.room = &to[0], room
+        return 0
+
+    cdef int put(self, Py_ssize_t position, long long lacking, long long value) except -1 nogil:
+        if self.size == self.room:
+            with gil:
+                self.grow(2 * self.room)
+        self.to[self.size] = Change(<int>position, <int>lacking, value)
+        self.size += 1
+        return 0
+
+
+cdef int weigh_event(Changes found, Py_ssize_t start, Py_ssize_t length, long long full, double exponent) except -1 nogil:
     cdef Py_ssize_t i
-    cdef double before = 0, reached
+    cdef long long bits
+    cdef double before = 0, reached, gained
     for i in range(length):
         reached = <double>(i + 1) / <double>length
         # The square root is the default, and much cheaper than a power.
         reached = sqrt(reached) if exponent == 0.5 else pow(reached, exponent)
-        event[i].own = 0
-        event[i].trailing = 0
-        event[i].earliness = reached - before
+        gained = reached - before
+        memcpy(&bits, &gained, sizeof(bits))
+        found.put(start + i, full, bits)
         before = reached
+    return 0
 
 
-cdef void weigh_run(
-    const double *scores, Weight *run, Py_ssize_t length, bint after_event, bint before_event, Py_ssize_t tolerance,
-    Py_ssize_t window, Py_ssize_t *suffix,
+cdef inline long long weight_of(
+    Py_ssize_t i, Py_ssize_t length, bint after_event, bint before_event, long long full
 ) noexcept nogil:
+    cdef long long weight = full
+    if after_event:
+        weight = min(weight, i + 1)
+    if before_event:
+        weight = min(weight, length - i)
+    return weight
+
+
+cdef int weigh_run(
+    Changes found, const score_t *scores, Py_ssize_t start, Py_ssize_t length, bint after_event, bint before_event,
+    long long full, Py_ssize_t window, int *suffix,
+) except -1 nogil:
     """Weights of a run of normal points.
 
     The trailing maximum over `window` points is the larger one of two: of the block's points so far, and of those
     points of the block before it that the window still covers (`suffix` holds the position of each of these maxima).
     """
-    cdef Py_ssize_t i, block, stop, best, at
-    cdef long long weight
-    for i in range(length):
-        weight = max(tolerance, 1)
-        if tolerance > 0 and after_event:
-            weight = min(weight, i + 1)
-        if tolerance > 0 and before_event:
-            weight = min(weight, length - i)
-        run[i].own = weight
-        run[i].earliness = 0
-        run[i].trailing = 0
-    block = 0
+    cdef Py_ssize_t i, block = 0, stop, best, at, last = 0
+    cdef Py_ssize_t near = min(full - 1, length) if after_event else 0
+    cdef long long reached = 0
+    for i in range(near):
+        found.put(start + i, full - weight_of(i, length, after_event, before_event, full), 0)
+    for i in range(max(length - full + 1, near) if before_event else length, length):
+        found.put(start + i, full - weight_of(i, length, after_event, before_event, full), 0)
     while block < length:
         stop = min(block + window, length)
         best = block
@@ -81,42 +127,72 @@ cdef void weigh_run(
             if block > 0 and i + 1 < block + window:  # the window reaches back beyond the block's first point
                 at = suffix[i + 1 - block]
                 at = at if scores[at] > scores[best] else best
-            run[at].trailing += run[i].own
+            if at != last:
+                found.put(start + last, 0, reached)
+                last, reached = at, 0
+            reached += weight_of(i, length, after_event, before_event, full)
         if stop < length:
             best = stop - 1
             for i in range(stop - 1, block - 1, -1):
                 best = i if scores[i] > scores[best] else best
-                suffix[i - block] = best
+                suffix[i - block] = <int>best
         block = stop
+    found.put(start + last, 0, reached)
+    return 0
 
 
-def weigh(
-    const double[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label,
+def changes(
+    const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label,
     Py_ssize_t tolerance, Py_ssize_t window, double earliness,
 ):
-    """The weight record of every point; `label` is that of the first run, `window` the number of points before."""
-    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0
-    cdef bint anomalous = label
-    for k in range(label, runs, 2):
-        longest = max(longest, counts[k])
+    """The changes, run by run; `label` is that of the first run, `window` the number of points before."""
+    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0, points = 0
+    cdef bint anomalous = label, near = tolerance > 0
+    cdef long long full = max(tolerance, 1)
+    for k in range(runs):
+        if (k & 1) == label:
+            longest = max(longest, counts[k])
+            points += min(counts[k], 2 * full)
+        else:
+            points += counts[k]
     window = min(window, longest) + 1
-    weights = np.empty(scores.shape[0], WEIGHT)
-    cdef Weight[::1] to = weights
-    cdef Py_ssize_t *suffix = <Py_ssize_t *>malloc(window * sizeof(Py_ssize_t))
+    cdef Changes found = Changes(points + points // 8 + 64)
+    cdef int *suffix = <int *>malloc(window * sizeof(int))
     if suffix == NULL:
         raise MemoryError
-    with nogil:
-        for k in range(runs):
-            if anomalous:
-                weigh_event(&to[starts[k]], counts[k], earliness)
-            else:
-                weigh_run(&scores[starts[k]], &to[starts[k]], counts[k], k > 0, k + 1 < runs, tolerance, window, suffix)
-            anomalous = not anomalous
+    try:
+        with nogil:
+            for k in range(runs):
+                if anomalous:
+                    weigh_event(found, starts[k], counts[k], full, earliness)
+                else:
+                    weigh_run(found, &scores[starts[k]], starts[k], counts[k], near and k > 0, near and k + 1 < runs,
+                              full, window, suffix)
+                anomalous = not anomalous
+    finally:
         free(suffix)
+    return found.kept[: found.size]
+
+
+def spread(const Change[::1] changes, Py_ssize_t n, long long full):
+    """The weights of all points."""
+    cdef Py_ssize_t i
+    cdef Weight *to
+    weights = np.zeros(n, WEIGHT)
+    weights["own"] = full
+    cdef Weight[::1] weight = weights
+    with nogil:
+        for i in range(changes.shape[0]):
+            to = &weight[changes[i].position]
+            to.own -= changes[i].lacking
+            if changes[i].lacking == full:
+                memcpy(&to.earliness, &changes[i].value, sizeof(to.earliness))
+            else:
+                to.trailing += changes[i].value
     return weights
 
 
-# What is known of a point once all scores are in order: its rarity, and the two shares of normal points that it is
+# What is known of a level once all scores are in order: its rarity, and the two shares of normal points that it is
 # made of.
 LEVEL = np.dtype([("rarity", np.float64), ("share", np.float64), ("trailing_share", np.float64)])
 
@@ -126,33 +202,41 @@ cdef packed struct Level:
     double trailing_share
 
 
-def totals(const Point[::1] points, const Weight[::1] weights, double floor, Level[::1] levels=None):
+def totals(
+    const double[::1] ascending, const double[::1] scores, const Change[::1] changes, long long full, double floor,
+    Level[::1] levels=None,
+):
     """The sum over anomalous points of weight times rarity, and the weighted mean rarity of the normal points.
 
-    `points` descend by score. `levels`, where given, receives the level of every point at its place in time.
+    `scores` are those of the changes, which descend by them. `levels`, where given, receives the distinct levels, the
+    highest first.
     """
-    cdef Py_ssize_t n = points.shape[0], i, j, first = 0
-    cdef long long total = 0, own, trailing, above = 0, above_trailing = 0
-    cdef double per_weight, highest = log((1 + floor) / floor)
+    cdef Py_ssize_t n = ascending.shape[0], size = changes.shape[0], i = n, j, k, entry = 0, count = 0
+    cdef long long total = full * n, own, trailing, above = 0, above_trailing = 0
+    cdef double per_weight, score, gained, highest = log((1 + floor) / floor)
     cdef Sum seen, base, group
     cdef Level level
     cdef bint store = levels is not None
     seen.total = seen.rest = base.total = base.rest = 0
     with nogil:
-        for i in range(n):
-            total += weights[i].own
+        for k in range(size):
+            total -= changes[k].lacking
         per_weight = 0.5 / <double>total
-        while first < n:
-            own = trailing = 0
+        while i > 0:
+            score, j = ascending[i - 1], i
+            i -= 1
+            while i > 0 and ascending[i - 1] == score:
+                i -= 1
+            own, trailing = full * (j - i), 0
             group.total = group.rest = 0
-            i = first
-            while i < n and not points[i].score < points[first].score:  # equal; NaN (of another thread) goes on too
-                if i + AHEAD < n:
-                    FETCH(&weights[points[i + AHEAD].position])
-                own += weights[points[i].position].own
-                trailing += weights[points[i].position].trailing
-                add(&group, weights[points[i].position].earliness)
-                i += 1
+            while entry < size and scores[entry] >= score:
+                own -= changes[entry].lacking
+                if changes[entry].lacking == full:
+                    memcpy(&gained, &changes[entry].value, sizeof(gained))
+                    add(&group, gained)
+                else:
+                    trailing += changes[entry].value
+                entry += 1
             level.share = <double>(2 * above + own) * per_weight
             level.trailing_share = <double>(2 * above_trailing + trailing) * per_weight
             # The mean of two logarithms, at the cost of one.
@@ -164,49 +248,48 @@ def totals(const Point[::1] points, const Weight[::1] weights, double floor, Lev
             above += own
             above_trailing += trailing
             if store:
-                for j in range(first, i):
-                    levels[points[j].position] = level
-            first = i
+                levels[count] = level
+                count += 1
     return seen.total + seen.rest, (base.total + base.rest) / <double>total
 
 
 def charges(
-    const Point[::1] points, const Weight[::1] weights, const Level[::1] levels, double floor, double of_anomalous,
+    const int[::1] places, const Weight[::1] weights, const Level[::1] levels, double floor, double of_anomalous,
     double of_normal,
 ):
     """To first order, how much the score rises where a normal point's score falls below all others.
 
     The score changes by `of_anomalous` times the weighted rarity of an anomalous point, and by `of_normal` (negative)
     times the weighted rarity of a normal one. Without the point, shares are smaller at all scores below its own.
+    `places` are those of the points among the levels.
     """
-    cdef Py_ssize_t n = points.shape[0], i, j, last = n
-    cdef double total = 0, below = 0, below_trailing = 0, change, half, half_trailing
+    cdef Py_ssize_t n = places.shape[0], i, j
+    cdef double total = 0, below = 0, below_trailing = 0, change, half
     cdef double slope = 0.5 / log((1 + floor) / floor)
     cdef Level level
     cdef Weight weight
     charge = np.zeros(n)
-    cdef double[::1] to = charge
+    cdef double[::1] to = charge, reached = np.zeros(levels.shape[0]), trailing = np.zeros(levels.shape[0])
     with nogil:
         for i in range(n):
             total += <double>weights[i].own
-        while last > 0:  # scores ascend; those that tie take half of each other's part
-            half = half_trailing = 0
-            i = last
-            while i > 0 and not points[i - 1].score > points[last - 1].score:
-                i -= 1
-                weight = weights[points[i].position]
-                level = levels[points[i].position]
-                change = of_anomalous * weight.earliness + of_normal * <double>weight.own / total
-                half += 0.5 * change * slope / (level.share + floor)
-                half_trailing += 0.5 * change * slope / (level.trailing_share + floor)
-            for j in range(i, last):
-                weight = weights[points[j].position]
-                if weight.own:
-                    to[points[j].position] = (
-                        <double>weight.own / total * (below + half - of_normal * levels[points[j].position].rarity)
-                        + <double>weight.trailing / total * (below_trailing + half_trailing)
-                    )
+        for i in range(n - 1, -1, -1):
+            weight, level = weights[i], levels[places[i]]
+            change = of_anomalous * weight.earliness + of_normal * <double>weight.own / total
+            reached[places[i]] += 0.5 * change * slope / (level.share + floor)
+            trailing[places[i]] += 0.5 * change * slope / (level.trailing_share + floor)
+        for j in range(levels.shape[0] - 1, -1, -1):  # scores ascend; those that tie take half of each other's part
+            half = reached[j]
+            reached[j] = below + half
             below += 2 * half
-            below_trailing += 2 * half_trailing
-            last = i
+            half = trailing[j]
+            trailing[j] = below_trailing + half
+            below_trailing += 2 * half
+        for i in range(n):
+            weight, j = weights[i], places[i]
+            if weight.own:
+                to[i] = (
+                    <double>weight.own / total * (reached[j] - of_normal * levels[j].rarity)
+                    + <double>weight.trailing / total * trailing[j]
+                )
     return charge

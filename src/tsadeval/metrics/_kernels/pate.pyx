@@ -22,8 +22,8 @@ def kept_positions(const double[::1] ascending, const double[::1] positives):
     """
     cdef Py_ssize_t n = ascending.shape[0], m = positives.shape[0], i = 0, q = 0, last = n - 1, count = 1
     cdef double value
-    found = np.empty(min(2 * m + 2, n), np.int64)
-    cdef long long[::1] at = found
+    found = np.empty(min(2 * m + 2, n), np.int32)
+    cdef int32_t[::1] at = found
     with nogil:
         while last > 0 and ascending[last - 1] == ascending[n - 1]:
             last -= 1
@@ -34,17 +34,17 @@ def kept_positions(const double[::1] ascending, const double[::1] positives):
             while i < n and ascending[i] < value:
                 i += 1
             if i < n and at[count - 1] != i:
-                at[count] = i
+                at[count] = <int32_t>i
                 count += 1
             while i < n and ascending[i] == value:
                 i += 1
             while q < m and not positives[q] > value:
                 q += 1
             if i < n and at[count - 1] != i:
-                at[count] = i
+                at[count] = <int32_t>i
                 count += 1
         if at[count - 1] < last:
-            at[count] = last
+            at[count] = <int32_t>last
             count += 1
     return found[:count]
 
@@ -85,10 +85,10 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
         points += stops[k] - starts[k]
     # Event points in the order of their bins, each with its event: a counting sort, so that the points of one
     # event stand together within a level.
-    cdef long long[::1] place = np.zeros(levels + 2, np.int64), order = np.empty(points, np.int64)
-    cdef int32_t[::1] owner = np.empty(points, np.int32)
+    cdef long long[::1] place = np.zeros(levels + 2, np.int64)
+    cdef int32_t[::1] order = np.empty(points, np.int32), owner = np.empty(points, np.int32)
     # The next later event point with a larger bin (or the end of the event), as an offset.
-    cdef long long[::1] larger = np.empty(points, np.int64)
+    cdef int32_t[::1] larger = np.empty(points, np.int32)
     cdef long long[::1] first = np.empty(events, np.int64), end = np.empty(events, np.int64)
     cdef long long[::1] bases = np.empty(events, np.int64), hits = np.zeros(events, np.int64)
     cdef long long[::1] offsets = np.zeros(events, np.int64)
@@ -110,7 +110,7 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
                 q = i + 1
                 while q < length and bins[starts[k] + q] <= bins[starts[k] + i]:
                     q = larger[base + q]
-                larger[base + i] = q
+                larger[base + i] = <int32_t>q
             base += length
         for j in range(levels + 1):
             place[j + 1] += place[j]
@@ -118,7 +118,7 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
             for x in range(starts[k], stops[k]):
                 q = place[bins[x]]
                 place[bins[x]] += 1
-                order[q] = x - starts[k]
+                order[q] = <int32_t>(x - starts[k])
                 owner[q] = <int32_t>k
         q = 0
         for j in range(levels):

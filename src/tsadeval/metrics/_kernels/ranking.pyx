@@ -97,19 +97,17 @@ def curve(const double[::1] anomalous, const double[::1] normal):
     return found[:k], above[:k], false[:k]
 
 
-def of_class(const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint first):
-    """The scores of the runs 0, 2, 4, ..., or of the runs 1, 3, 5, ... (`first` 1), as they lie."""
-    cdef Py_ssize_t k, i, at = 0
-    for k in range(first, starts.shape[0], 2):
-        at += counts[k]
-    found = np.empty(at)
+def of_runs(const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint first, int step):
+    """The scores of every `step`-th run from the first or (`first` 1) the second one on, as they lie."""
+    cdef Py_ssize_t k = first, i, at = 0
+    found = np.empty(np.asarray(counts)[first::step].sum())
     cdef double[::1] out = found
     with nogil:
-        at = 0
-        for k in range(first, starts.shape[0], 2):
+        while k < starts.shape[0]:
             for i in range(starts[k], starts[k] + counts[k]):
                 out[at] = scores[i]
                 at += 1
+            k += step
     return found
 
 

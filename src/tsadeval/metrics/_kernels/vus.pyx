@@ -17,9 +17,14 @@ cdef struct Areas:
     double pr
 
 
+ctypedef fused score_t:
+    float
+    double
+
+
 cdef Py_ssize_t measure(
     Py_ssize_t begin, Py_ssize_t end, const long long *last, const long long *first, int far,
-    const double *scores, double *values, int *nearest, int *second,
+    const score_t *scores, double *values, int *nearest, int *second,
 ) noexcept nogil:
     """Distances of points in a gap: `last` has the last points of the two events before, `first` the first after."""
     cdef Py_ssize_t i, x
@@ -46,12 +51,12 @@ cdef class Zone:
     cdef const long long[::1] places  # of the first points of the events
     cdef Py_ssize_t n, reach
 
-    def __init__(self, const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
-        self.starts, self.stops, self.n, self.reach = starts, stops, scores.shape[0], reach
+    def __init__(self, scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
+        self.starts, self.stops, self.n, self.reach = starts, stops, len(scores), reach
         self.scores, self.nearest, self.second, self.places = distances(scores, starts, stops, reach)
 
 
-def distances(const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
+def distances(const score_t[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
     """What a `Zone` is made of: scores, nearest, second, places."""
     cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], k, x, m = 0, end = 0
     cdef long long last[2]
