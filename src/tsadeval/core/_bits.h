@@ -122,11 +122,16 @@ FOR_EVERY_MACHINE static ptrdiff_t match_runs(
 FOR_EVERY_MACHINE static void unpack(const uint64_t *bits, ptrdiff_t n, uint8_t *labels) {
     ptrdiff_t i = 0;
 #ifdef BYTES_AS_WORD
-    for (; i + 8 <= n; i += 8) {
-        /* Eight copies of the bits, of each of which another bit is kept, and moved to the end of its byte. */
-        uint64_t eight = (bits[i / WORD] >> i % WORD & 0xff) * 0x0101010101010101u & 0x8040201008040201u;
-        eight = (eight + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
-        memcpy(labels + i, &eight, 8);
+    for (; i + WORD <= n; i += WORD) {
+        uint64_t bytes[8];
+        int k;
+        for (k = 0; k < 8; k++) { /* halves of eight bits move apart, then their halves, then single bits */
+            uint64_t eight = bits[i / WORD] >> 8 * k & 0xff;
+            eight = (eight | eight << 28) & 0x0000000f0000000fu;
+            eight = (eight | eight << 14) & 0x0003000300030003u;
+            bytes[k] = (eight | eight << 7) & 0x0101010101010101u;
+        }
+        memcpy(labels + i, bytes, WORD);
     }
 #endif
     for (; i < n; i++) labels[i] = bits[i / WORD] >> i % WORD & 1;

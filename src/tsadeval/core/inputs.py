@@ -86,7 +86,8 @@ class LabelBits(LabelRuns):
     """Checked labels of one bit each, of which the runs are found where they are asked for."""
 
     def __init__(self, labels: Array, bits: Bits) -> None:
-        self.__dict__.update(labels=labels, bits=bits, first=bits.first)
+        self.bits = bits
+        self.__dict__.update(labels=labels, first=bits.first)
 
     @cached_property
     def starts(self) -> Index:

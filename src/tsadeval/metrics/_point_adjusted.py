@@ -37,7 +37,6 @@ from tsadeval.metrics.counting import (
     matches,
     overlaps,
     owners,
-    points_inside,
     prf_of_counts,
     widened,
     window_maxima,
@@ -418,7 +417,8 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
         wide = widened(Events(outside.starts, outside.stops, data.n), width)
     else:
         wide = widened(alarms, width)
-    hits = points_inside(events, wide)
+    inside = overlaps(events, wide)
+    hits = np.bincount(inside.first, inside.stops - inside.starts, len(events)).astype(np.int64)
     false = wide.points - int(hits.sum())
     if form != "symmetric":
         hits = np.where(matches(data).hits > 0, events.lengths, hits)

@@ -303,18 +303,6 @@ def owners(events: Events) -> Index:
     return np.repeat(np.arange(len(events)), events.lengths)
 
 
-def points_inside(events: Events, runs: Events) -> Index:
-    """Count the points of each event that are in any of the runs."""
-    before = np.append(0, np.cumsum(runs.lengths))
-
-    def in_front(places: Index) -> Index:
-        begun = np.searchsorted(runs.starts, places)  # so many runs begin in front of each place
-        beyond = np.append(0, runs.stops)[begun] - places
-        return np.asarray(before[begun] - np.maximum(beyond, 0))
-
-    return in_front(events.stops) - in_front(events.starts)
-
-
 class Matches(NamedTuple):
     """How events and alarms meet."""
 
