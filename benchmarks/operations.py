@@ -19,7 +19,7 @@ from contests import Data
 import tsadeval as te
 from metrics import best_of, verdict
 from tsadeval.core.metric import parse_metric
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 
 SIZE = 100_000
 METRICS = [

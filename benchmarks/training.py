@@ -16,8 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from tsadeval.experiments.dataset_sources import Source
-from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.experiments.specs import DetectorSpec, Source, keep_scores
 
 DATASETS = ["msl", "smd/2-1", "ucr/123", "ucr/124", "ucr/125", "ucr/126", "ucr/152", "ucr/153", "ucr/154", "ucr/155"]
 # Seconds of training and of scoring all ten on an NVIDIA H200, five at a time, before steps were recorded.

@@ -54,6 +54,8 @@ FIGURES = [
      'ax = te.plot.values_by_series(comparison, metric="auc_roc")', "values-by-series"),
     ("A series with scores", "Strips and bands have the colour of the CCE score of each event.",
      'ax = te.plot.series_with_scores((x, y), scores, metrics=["cce", "vus_pr"])', "series-with-scores"),
+    ("A series coloured by VUS-PR", "Blue costs nothing, orange most: what the value would gain if this event, or normal stretch, were scored perfectly.",
+     'ax = te.plot.series_with_scores((x, y), scores, color="vus_pr", metrics="vus_pr")', "series-by-metric"),
     ("One event, close by", "The same figure around the first anomaly: the series, the scores there, and their CCE of the whole series.",
      'ax = te.plot.series_with_scores((x, y), scores, around=0)', "series-around"),
     ("Found, false, missed", "Alarms of several detectors, each at the threshold of its best F1.",
@@ -83,6 +85,7 @@ import tsadeval as te
 result = te.rankeval.run("quick", ["cce", "auc_roc", "f1"], cases=["10k-2seg-50L", "10k-20seg-50H"])
 """
 OF_RUNS = [
+    ("A pair that a metric judges wrongly", "Two scorings without skill, and their values by F1-PA: where the event is long, one lucky point is enough.", 'found = te.rankeval.run("hard", ["f1_pa"], tasks="chance", repeats=1).explain("f1_pa", pairs=1)\nax = te.plot.worst_pair(found, found.rows[0])', "explain-chance"),
     ("Ranking quality against noise", "How well metrics order models of known quality, by the noise added to the scores, with 95 % intervals.", 'ax = te.plot.quality_by_noise(result, task="PreQ-NegP-P")', "quality"),
     ("Latency", "Time of a call, a row for each metric, on a logarithmic scale.", "ax = te.plot.latency(result)", "latency"),
     ("Latency by task, length or events", "Time of a call by the length of the series; the bar has half of the calls.", 'ax = te.plot.latency_by(result, by="length")', "latency-by"),

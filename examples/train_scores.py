@@ -15,8 +15,7 @@ import time
 from contextlib import contextmanager
 
 from tsadeval.core.names import format_call
-from tsadeval.experiments.dataset_sources import Source
-from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.experiments.specs import DetectorSpec, Source, keep_scores
 
 
 def main(arguments=None):

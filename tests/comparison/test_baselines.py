@@ -46,7 +46,7 @@ def test_baselines_stand_below_and_change_nothing_else(found, runs):
     assert repr(found.significance()) == repr(plain.significance())
     text, before = repr(found.average()).splitlines(), repr(plain.average()).splitlines()
     assert text[:5] == before
-    assert [line.split()[0] for line in text[5:]] == ["random", "perfect"]
+    assert [line.split()[0] for line in text[5:]] == ["random", "random", "perfect"]
     assert "*" not in "".join(text[5:])
     latex, before = (
         found.to_latex(layout="metrics").split("\\midrule\n"),
@@ -55,6 +55,33 @@ def test_baselines_stand_below_and_change_nothing_else(found, runs):
     assert latex[1] == before[1].partition("\\bottomrule")[0]
     value = found.baseline.average()["random"]["f1"]
     assert latex[2].splitlines()[0].split(" & ")[::2] == ["random", f"{value:.3f}"]
+    assert latex[2].splitlines()[1].startswith(r"random $\pm$ & ")
+
+
+def test_the_random_row_has_its_spread_below(found):
+    errors = {(r["series"], r["metric"]): r["random_error"] for r in found.baseline.rows if r["detector"] == "random"}
+    places = {"a": [f"s{k}" for k in range(7)], "b": [f"s{k}" for k in range(7, 10)]}
+
+    def error(metric, series):
+        return np.sqrt(np.sum([errors[name, metric] ** 2 for name in series])) / len(series)
+
+    one, average = found.table("s3"), found.average()
+    grouped = found.average(groups=lambda name: "ab"[int(name[1:]) > 6])
+    for metric in METRICS:
+        assert one.beside["random ±"][metric] == pytest.approx(errors["s3", metric])
+        assert average.beside["random ±"][metric] == pytest.approx(error(metric, found.series))
+        of_groups = np.sqrt(sum(error(metric, some) ** 2 for some in places.values())) / 2
+        assert grouped.beside["random ±"][metric] == pytest.approx(of_groups)
+    line = "random ±  " + "  ".join(f"{average.beside['random ±'][metric]:.4f}" for metric in METRICS)
+    assert " ".join(line.split()) in [" ".join(text.split()) for text in repr(average).splitlines()]
+    assert average.beside["random"] == found.baseline.average()["random"]
+    assert "±: standard error of the mean of draws" in repr(found)
+    assert '<td style="text-align: left">random ±</td>' in found._repr_html_()
+    note = found.to_latex(layout="metrics", notes=True)
+    assert r"($\pm$: standard error of the mean of draws)" in note
+    assert "±" not in note
+    assert repr(found.average(percent=True)).count("random ±") == 1
+    assert "random" not in [row["detector"] for row in average.rows]
 
 
 def test_above_random_is_wilcoxons_test_with_holms_correction(found):

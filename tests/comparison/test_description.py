@@ -7,13 +7,14 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.comparison.description import entry_of, parse_reference
+from tsadeval.comparison.description import FIELDS, METHODS, entry_of, parse_reference
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
+from tsadeval.thresholds.rules import RULES
 
 GAINS = {"LOF": 0.6, "mine_2": 0.5, "IForest": 0.3}
 # References that name no authors.
-WITHOUT_AUTHORS = {"2014ceur", "2024sensors", "management"}
+WITHOUT_AUTHORS = {"management"}
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +116,50 @@ def test_latex_escapes_and_cites(found):
 
 
 def test_every_mark_has_an_entry(found):
-    entries = re.findall(r"^@misc\{(.*),$", found.cite(), re.M)
+    entries = re.findall(r"^@\w+\{(.*),$", found.cite(), re.M)
     assert len(entries) == len(set(entries))
     for metric in found.metrics:
         assert set(re.findall(r"\[([a-z0-9]{4,})\]", found.describe(metric))) <= set(entries)
     assert "howpublished = {\\url{https://github.com/NetManAIOps/OmniAnomaly}}" in found.cite()
     assert "wilcoxon" not in te.compare({"a": [0.1, 0.9]}, [0, 1], "auc_roc").cite()
+
+
+def test_entries_of_tests_have_the_fields_of_their_publishers(found):
+    entries = dict(re.findall(r"^@(\w+)\{(.*),$", found.cite(), re.M)[::-1])
+    assert set(entries) == {"misc", "article", "inproceedings"}
+    (holm,) = (entry for entry in found.cite().split("\n\n") if "{holm1979simple," in entry)
+    assert holm.splitlines() == [
+        "@article{holm1979simple,",
+        "  author = {Holm, Sture},",
+        "  title = {{A simple sequentially rejective multiple test procedure}},",
+        "  year = {1979},",
+        "  journal = {Scandinavian Journal of Statistics},",
+        "  volume = {6},",
+        "  number = {2},",
+        "  pages = {65--70},",
+        "  url = {https://www.jstor.org/stable/4615733},",
+        "}",
+    ]
+    texts = [*METHODS.values(), *(text for rule in RULES.values() for text in getattr(rule, "references", ()))]
+    known = {parse_reference(text)["key"]: text for text in texts}
+    assert set(FIELDS) == set(known)
+    for key, fields in FIELDS.items():
+        name = parse_reference(known[key])["authors"].partition(" ")[0]
+        assert fields["author"].startswith(f"{name}, ")
+        assert parse_reference(known[key])["venue"] in (*fields.values(), "KDD", "Communications in Statistics")
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_threshold_rules_are_cited(runs):
+    found = te.compare(list(runs)[:4], metrics=["f1", "auc_roc"], threshold="sustained(pot(0.01), 2)")
+    assert "@inproceedings{siffer2017anomaly," in found.cite()
+    assert "hundman" not in found.cite()
+    assert "Its thresholds are those of sustained(" in found.describe("f1")
+    assert "[siffer2017anomaly]" in found.describe("f1")
+    assert "siffer" not in found.describe("auc_roc")
+    best = te.compare(list(runs)[:4], metrics=["f1", "auc_roc"])
+    assert "siffer" not in best.cite()
+    assert "those of" not in best.describe("f1")
 
 
 def test_references_of_all_metrics_are_read():

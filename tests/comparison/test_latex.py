@@ -142,6 +142,50 @@ def test_heads_are_labels(found, runs):
     assert r"series & VUS-PR & F1 \\" in many
 
 
+def test_intervals_stand_below_the_values(found):
+    table = found.average(interval=0.9)
+    rows = found.to_latex(layout="metrics", spread=0.9, notes=True).splitlines()
+    place = next(i for i, row in enumerate(rows) if row.startswith("LOF &"))
+    first = next(row for row in table.rows if (row["detector"], row["metric"]) == ("LOF", "vus_pr"))
+    assert rows[place] == next(row for row in found.to_latex(layout="metrics").splitlines() if row.startswith("LOF &"))
+    interval = rf"\scriptsize [{first['low']:.3f}, {first['high']:.3f}]"
+    assert rows[place + 1].split(" & ")[:2] == [r"\addlinespace[-3pt]", interval]
+    assert sum("scriptsize" in row for row in rows) == len(GAINS)
+    assert r"in brackets: 90 \% bootstrap intervals over series.}" in "\n".join(rows)
+    assert "in brackets: 90 % bootstrap intervals over series" in repr(table)
+    assert "% in brackets: 90 % bootstrap intervals over series" in table.to_latex()
+
+
+def test_intervals_are_refused_where_they_cannot_be(found, tmp_path):
+    for options in ({"layout": "series"}, {"layout": "tables"}, {"layout": "metrics", "groups": "dataset"}):
+        with pytest.raises(te.errors.InvalidParameterError, match=r"intervals (are )?of (macro )?averages"):
+            found.to_latex(spread=0.9, **options)
+    with pytest.raises(te.errors.InvalidParameterError, match="interval must be a number in"):
+        found.to_latex(layout="metrics", spread=1.5)
+    (tmp_path / "a.csv").write_text("label,score\n0,0.1\n1,0.5\n")
+    for more in (["--interval", "0.9"], ["--rules", "best"], ["--describe"]):
+        done = run("compare", tmp_path / "a.csv", "--format", "csv", *more)
+        assert "do not go with --format csv" in done.stderr
+
+
+@pytest.mark.latex
+def test_three_metrics_with_intervals_fit_into_a_column(runs, tmp_path):
+    """Nothing is wider than a column of the class article (229.5 pt), nor of print in general (240 pt)."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("needs a LaTeX: make test-latex")
+    found = te.compare(list(runs), metrics=["vus_pr", "f1", "auc_roc"], baseline=True)
+    texts = [
+        found.to_latex(layout="metrics", spread=0.95, caption="Ours", notes=True),
+        found.average(interval=0.95).to_latex(),
+    ]
+    source = "\\documentclass[twocolumn]{article}\n\\usepackage{booktabs}\n\\begin{document}\\parindent0pt\n"
+    (tmp_path / "c.tex").write_text(source + "\n\n".join(texts) + "\n\\end{document}\n", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "c.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout, done.stdout[-2000:]
+
+
 @pytest.mark.latex
 def test_tables_compile(found, runs, tmp_path):
     """All layouts and the other tables, names that are hard on LaTeX among them, in one document."""
@@ -161,6 +205,7 @@ def test_tables_compile(found, runs, tmp_path):
              for more in ({}, options)]  # fmt: skip
     texts += [found.to_latex(layout="metrics", percent=True, spread=True), found.table("msl/s0").to_latex()]
     texts += [beside.to_latex(layout="metrics"), beside.average(interval=0.95).to_latex()]
+    texts += [beside.to_latex(layout="metrics", spread=0.95, **options)]
     texts += [one.to_latex() for one in (beside.above_random(), beside.robustness(["best", "sigma(1)"]),
               found.ranks(), found.significance("f1"), found.disagreement(),
               found.by_category(), found.differences("LOF", "noise"), te.events(*runs[0][2:]),

@@ -11,7 +11,7 @@ import tsadeval as te
 from tsadeval.core.facts import Origin, Reason
 from tsadeval.core.messages import label_notes
 from tsadeval.core.metric import METRICS, row_of
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.thresholds.rules import ThresholdRule, fixed, parse_rule
 
 Y = np.array([0, 0, 1, 1, 0, 0, 0, 1, 0, 0])

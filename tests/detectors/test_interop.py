@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import tsadeval as te
 from tsadeval.detectors import DETECTORS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.experiments.detector_specs import DetectorSpec
+from tsadeval.experiments.specs import DetectorSpec
 
 RNG = np.random.default_rng(0)
 TRAIN = np.sin(np.arange(300) / 4)[:, None] + 0.1 * RNG.normal(size=(300, 2))

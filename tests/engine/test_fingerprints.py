@@ -18,7 +18,7 @@ from tsadeval.detectors import DETECTORS
 from tsadeval.engine import fingerprints
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError
-from tsadeval.experiments.detector_specs import DetectorSpec
+from tsadeval.experiments.specs import DetectorSpec
 
 MODULE = """
 import functools

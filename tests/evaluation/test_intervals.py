@@ -153,7 +153,7 @@ def test_intervals_of_averages_are_over_series():
     row = average.rows[0]
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(means, [0.05, 0.95]), abs=1e-6)
     assert f"{row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]*" in repr(average)
-    assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in average.to_latex()
+    assert rf"\scriptsize [{row['low']:.3f}, {row['high']:.3f}]" in average.to_latex()
     lower = next(r for r in average.rows if r["metric"] == "detection_delay")
     assert 0 <= lower["low"] <= lower["value"] <= lower["high"]
     few = te.compare(entries[:8], metrics="auc_roc").average(interval=0.9)

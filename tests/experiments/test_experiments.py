@@ -19,9 +19,8 @@ import pytest
 import tsadeval as te
 from detecting import Broken, Distance, trainings, write_series
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detect import read
-from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.experiments.specs import DetectorSpec, Source, keep_scores
 from tsadeval.scores.cache import scores_path
 
 METRICS = ["cce", "auc_roc", "f1"]

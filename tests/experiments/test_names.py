@@ -10,7 +10,7 @@ from sklearn.ensemble import IsolationForest
 import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.experiments.detector_specs import DetectorSpec
+from tsadeval.experiments.specs import DetectorSpec
 
 
 @pytest.fixture

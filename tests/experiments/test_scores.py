@@ -13,9 +13,8 @@ import tsadeval as te
 from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Split, assemble
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detect import read
-from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.experiments.specs import DetectorSpec, Source, keep_scores
 from tsadeval.reproduction import reproduce
 from tsadeval.reproduction.printed import printed
 from tsadeval.scores.cache import checked_scores, scores_path

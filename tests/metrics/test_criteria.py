@@ -11,7 +11,7 @@ from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.metrics import criteria
 from tsadeval.metrics.criteria import CRITERIA, LEVELS, SHARES, candidates, find_criterion, outcomes
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 
 
 @given(scorings(), st.sampled_from([1, 3, 100]))

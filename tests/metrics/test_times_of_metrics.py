@@ -15,7 +15,7 @@ from naive.best import best
 from strategies import examples, predictions, scorings
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::tsadeval.errors.UndefinedMetricWarning", "ignore::tsadeval.errors.ThresholdWarning"

@@ -79,23 +79,38 @@ def test_events_have_the_colour_of_their_score():
     assert sum(piece[:2] == (199.5, 229.5) and piece[3] - piece[2] > 0.9 for piece in pieces) == 4
 
 
-@pytest.mark.parametrize("gaps", [[], [3, 210, 211, 500, 504]], ids=["all points", "points without a score"])
-def test_events_have_the_colour_of_their_part_of_ears(gaps):
-    scores = SCORES["noise"] + LABELS
-    scores[gaps] = np.nan
-    ax = plot.series_with_scores((VALUES, LABELS), {"noise": scores}, color="ears", metrics="ears")
-    kept = np.flatnonzero(np.isfinite(scores))
-    breakdown = te.ears_breakdown(LABELS[kept], scores[kept])
-    strips = sorted(piece for piece in spans(ax) if piece[3] == 0)  # of anomalies only
-    places = [(left + 0.5, right + 0.5) for left, right, *_ in strips]
-    assert places == [(200, 230), (501, 504) if gaps else (500, 505)]
-    values = [2 * event["share"] for event in breakdown.events]
-    assert np.mean(values) == pytest.approx(breakdown.score)
-    for piece, value in zip(strips, values, strict=True):
-        assert piece[4] == pytest.approx(tuple(_colors(1.0).to_rgba(value)))
-    assert f"{breakdown.score:.3f}" in [text.get_text() for text in ax.texts]
+@pytest.mark.parametrize("metric", ["f1", "vus_pr", "false_alarms", "ears"])
+def test_events_have_the_colour_of_what_they_cost_by_any_other_metric(metric):
+    scores = SCORES["noise"] + 0.3 * LABELS
+    scores[[3, 210, 501]] = np.nan
+
+    def value(scores):
+        (one,) = te.compare([("s", "d", LABELS, scores)], metrics=metric, threshold="quantile(0.95)").rows
+        return one["value"] * (-1 if metric == "false_alarms" else 1)
+
+    costs = []
+    for start, stop in ((0, 200), (200, 230), (230, 500), (500, 505), (505, N)):
+        inside = (np.arange(N) >= start) & (np.arange(N) < stop) & np.isfinite(scores)
+        perfect = np.where(inside, np.nanmax(scores) if LABELS[start] else np.nanmin(scores), scores)
+        costs.append((start, stop, value(perfect) - value(scores)))
+    most = max(cost for *_, cost in costs)
+    ax = plot.series_with_scores((VALUES, LABELS), {"d": scores}, color=metric, threshold="quantile(0.95)")
+    strips = sorted(piece for piece in spans(ax) if piece[3] == 0)
+    for (left, right, *_, color), (start, stop, cost) in zip(strips, costs, strict=True):
+        assert (left + 0.5, right + 0.5) == (start, stop)
+        assert color == pytest.approx(tuple(_colors(-most, 0.0).to_rgba(-cost)))
+    assert to_rgba(WRONG) in [piece[4] for piece in strips]
     (bar,) = (other for other in ax.figure.axes if other is not ax)
-    assert bar.get_xlabel() == "EARS score of an event (strips and bands)"
+    assert bar.get_xlabel().endswith(" that an event costs (strips and bands)")
+    assert [text.get_text() for text in bar.get_xticklabels()] == [f"{most:.3g}", "0"]
+
+
+def test_perfect_scores_cost_nothing_and_an_undefined_metric_has_no_colour():
+    ax = plot.series_with_scores((VALUES, LABELS), {"d": SCORES["right"]}, color="f1")
+    assert {piece[4] for piece in spans(ax) if piece[3] == 0} == {to_rgba(RIGHT)}
+    with pytest.warns(te.errors.UndefinedMetricWarning):
+        ax = plot.series_with_scores((VALUES, np.zeros(N)), {"d": SCORES["noise"]}, color="auc_roc", metrics="f1")
+    assert [piece[4][3] for piece in spans(ax) if piece[3] == 0] == [0]
 
 
 def test_a_crop_shows_one_event_and_leaves_the_values_alone():
@@ -186,7 +201,7 @@ def test_values_beside_the_rows_have_room(metrics):
         ({"scores": SCORES["noise"]}, "scores must be a mapping from detector to scores, but is a ndarray"),
         ({"around": "0"}, "around must be an integer or None, but is '0'"),
         ({"around": 2}, "around must be the number of one of 2 events, but is 2"),
-        ({"color": "f1"}, "color must be one of 'cce', 'ears', but is 'f1'"),
+        ({"color": "paper"}, "expected one metric, but 'paper' names 11"),
         ({"margin": -1}, "margin must be an integer >= 0 or None"),
         ({"column": 1}, "column must be an integer in \\[0, 0\\]"),
     ],

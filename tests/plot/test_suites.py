@@ -1,6 +1,7 @@
 """Figures of the suite `hard` and of audits, and the commands that write them."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 import commands
 import tsadeval as te
+from tsadeval.plot.suites import _stretch
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +111,27 @@ def test_a_rare_event_is_in_the_picture():
             assert "scaled to the length" in ax.get_xlabel()
             one, other = (sorted(s.x0 for s in spans if (s.y0 > 1) == upper) for upper in (True, False))
             assert one == pytest.approx(other, abs=4)  # the same events at the same places
+
+
+def test_an_event_of_both_series_is_in_the_picture_where_their_labels_differ():
+    found = te.rankeval.run("hard", [poor, "f1_pa"], tasks="chance", repeats=3).explain("poor", pairs=20)
+    for row in found.rows:
+        ax = te.plot.worst_pair(found, row)
+        ends = ax.get_xlim()
+        for case, upper in zip(found.cases(row), (True, False), strict=True):
+            spans = [path.get_extents() for drawn in ax.collections for path in drawn.get_paths()]
+            spans = [span for span in spans if (span.y0 > 1) == upper]
+            borders = [edge for span in spans for edge in (span.x0, span.x1) if ends[0] < edge < ends[1]]
+            assert borders, f"{row['worse']}, {row['better']}: no event begins or ends"
+            assert all(case.labels[int(np.ceil(edge - 1))] != case.labels[int(np.ceil(edge))] for edge in borders)
+
+
+def test_events_too_far_from_each_other_are_drawn_on_the_whole_series():
+    early, late = (np.arange(9000) // 10 == place for place in (10, 890))
+    one, other = (SimpleNamespace(scores=np.zeros(9000), labels=labels) for labels in (early, late))
+    assert _stretch(one, other) == (0, 9000)
+    start, stop = _stretch(one, one)
+    assert (start < 100, stop > 110, stop - start) == (True, True, 1200)
 
 
 def test_equal_scores_are_drawn_as_a_level_line():

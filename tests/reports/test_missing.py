@@ -18,7 +18,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.reports.payload import count_alarms, score_levels
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 
 METRICS = ["vus_pr", "ears", "cce", "f1", "event_f1", "f1_pa", "false_alarms", "detection_delay"]
 LIVE = ["precision", "recall", "f1", "f1_pa", "event_recall", "false_alarms"]

@@ -8,7 +8,7 @@ import pytest
 
 import tsadeval as te
 from detecting import Distance, write_series
-from tsadeval.experiments import dataset_sources
+from tsadeval.experiments import specs
 from tsadeval.scores import tabular
 from tsadeval.tables import checksums
 from tsadeval.tables.checksums import Checksums, same_state
@@ -29,7 +29,7 @@ def reads(monkeypatch):
     """Every data set that is loaded."""
     found = []
     load = te.datasets.load
-    monkeypatch.setattr(dataset_sources, "load", lambda path, **options: found.append(path) or load(path, **options))
+    monkeypatch.setattr(specs, "load", lambda path, **options: found.append(path) or load(path, **options))
     return found
 
 

@@ -8,14 +8,11 @@ from typer import Context  # noqa: E402 - only once the extra is known to be the
 require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402
-    choose,
     compare,
-    datasets,
     detect,
     leaderboard,
     rankeval,
     registries,
-    reproduce,
     score,
     watch,
 )
@@ -29,14 +26,14 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
-app.command("choose")(choose.choose)
+app.command("choose")(compare.choose)
 app.command("report")(compare.report)
 app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)
-app.command("reproduce")(reproduce.reproduce)
-app.add_typer(datasets.app, name="datasets")
+app.command("reproduce")(rankeval.reproduce)
+app.add_typer(registries.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
 app.add_typer(leaderboard.app, name="leaderboard")
 

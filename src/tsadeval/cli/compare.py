@@ -1,5 +1,7 @@
-"""`tsadeval compare` and `tsadeval report`: compare several detectors, as tables or as a page."""
+"""`tsadeval compare`, `report` and `choose`: compare several detectors, as tables or as a page, and choose one."""
 
+import inspect
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -72,7 +74,8 @@ def compare(
     threshold: Threshold = "best",
     more: Annotated[Given, _MORE],
     bib: Annotated[
-        Path | None, typer.Option(help="Write the references of metrics, tests and data sets to this BibTeX file.")
+        Path | None,
+        typer.Option(help="Write the references of metrics, rules, tests and data sets to this BibTeX file."),
     ] = None,
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add rows of random and perfect scores, and of one-liners on --values.")
@@ -86,6 +89,8 @@ def compare(
     columns = scores.options.series_columns
     if groups not in (None, "dataset", *columns[:1]):
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
+    if format in WHOLE and any(more.get(name) for name in ("interval", "rules", "describe")):
+        raise InvalidInputError(f"--interval, --rules and --describe do not go with --format {format}: take another")
     if groups in columns[:1]:
         latex["groups"] = lambda series: series.partition("/")[0]
     with on_cluster(work.dask), say_warnings() as said:
@@ -127,7 +132,7 @@ def _parts(
     return [*(show(part, format) for part in [*parts, *kinds]), *text]
 
 
-_CHOICE: Given = {
+_BUDGET: Given = {
     "max_false_alarms": option(
         str,
         "",
@@ -148,7 +153,7 @@ def report(
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
-    choice: Annotated[Given, _CHOICE],
+    choice: Annotated[Given, _BUDGET],
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
     if output.is_dir():
@@ -171,4 +176,55 @@ def report(
 def _exit_where_values_lack(scores: Scores, said: list[WarningMessage]) -> None:
     """Exit with code 1 where scorings were left out or metrics failed: a script must be able to tell."""
     if scores.left_out_lines() or any(issubclass(one.category, FailedMetricWarning) for one in said):
+        raise typer.Exit(1)
+
+
+_CHOICE: Given = {
+    "max_false_alarms": option(
+        str,
+        inspect.Parameter.empty,
+        "False alarms that are allowed: a rate such as 1/week, or a number.",
+        "--budget",
+        callback=number_of,
+    ),
+    "per": option(Literal["series", "all"], "series", "The budget is for each series, or for all of them together."),
+    "cooldown": option(str, "0", "Alarms up to so long apart (30min; or points) are one page.", callback=span_of),
+    "split": option(
+        str,
+        "",
+        "Choose on the first part of each series (0.5) or before a moment; judge on the rest.",
+        callback=number_of,
+    ),
+    "test": option(str, "", "Other scores to judge them on: a file or folder, read with the same options."),
+    "maximize": option(
+        str,
+        "event_recall",
+        'event_recall, or prices: "expected_cost(miss=500, false_alarm=40, delay_per_hour=9)".',
+    ),
+    "prefer": option(
+        Literal["highest", "lowest"],
+        "highest",
+        "Of equally good thresholds that of the fewest false alarms, or the lowest.",
+    ),
+    "cost": option(str, "expected_cost", "The prices of the column of costs, in the same form."),
+}
+
+
+@with_options
+def choose(
+    scores: Scores,
+    *,
+    choice: Annotated[Given, _CHOICE],
+    by_kind: Annotated[
+        str, typer.Option(help="A column of the incidents, such as kind: recall, delay and cost by it.")
+    ] = "",
+    format: Shown = "text",
+) -> None:
+    """Choose the best detector and its threshold; exit code 1 where none keeps the budget, or scores are left out."""
+    with say_warnings():
+        found = choose_threshold(scores, **choice)
+        say(scores.notes)
+    shown = [show(found, format), *([show(found.by_kind(by_kind), format)] if by_kind else [])]
+    typer.echo("\n\n".join(shown))
+    if math.isinf(found.threshold) or scores.left_out_lines():
         raise typer.Exit(1)

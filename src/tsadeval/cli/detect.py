@@ -25,7 +25,7 @@ from tsadeval.cli.options import (
     with_options,
 )
 from tsadeval.experiments import detect as api
-from tsadeval.experiments.detection import Detection
+from tsadeval.experiments.detect import Detection
 
 _TRAINING: Given = {
     "threshold": (Threshold, "best"),

@@ -11,13 +11,30 @@ import numpy as np
 
 from tsadeval.comparison import description, inference
 from tsadeval.comparison.choosing import choice_table
-from tsadeval.comparison.detector_table import PRINTED, DetectorTable, Style, Values, series_tabular, stacked, wrapped
+from tsadeval.comparison.detector_table import (
+    PRINTED,
+    DetectorTable,
+    Style,
+    Values,
+    random_errors,
+    series_tabular,
+    stacked,
+    wrapped,
+)
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
 from tsadeval.comparison.standings import fill_worst, find_flaws, find_standing
 from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.messages import Odd, below_random, comparison_remarks, failed_lines, flaw_remarks, print_note
+from tsadeval.core.messages import (
+    BASELINES,
+    Odd,
+    below_random,
+    comparison_remarks,
+    failed_lines,
+    flaw_remarks,
+    print_note,
+)
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
@@ -243,7 +260,7 @@ class Comparison(Result):
         return description.as_latex(text) if latex else text
 
     def cite(self) -> str:
-        """Return the references of all metrics, tests and data sets that were used, as BibTeX.
+        """Return the references of all metrics, threshold rules, tests and data sets that were used, as BibTeX.
 
         Entries have what the records of the library say, and nothing else; those of data sets need the package url.
         """
@@ -312,7 +329,9 @@ class Comparison(Result):
         }
         check_parameters("average", checks, {"how": how, "interval": interval})
         if interval is not None and (how == "micro" or groups is not None):
-            raise InvalidParameterError("interval= is of macro averages over series: leave out groups= and how='micro'")
+            raise InvalidParameterError(
+                "intervals are of macro averages over series: leave out groups= and how='micro'"
+            )
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
@@ -350,7 +369,11 @@ class Comparison(Result):
         beside: Values = {}
         if self.baseline is not None:
             known = {g: [s for s in some if s in self.baseline.series] for g, some in groups.items()}
-            beside = dict(self.baseline._table(title, known, percent))
+            beside = {
+                "random": {},
+                "random ±": random_errors(self.baseline.rows, known.values(), self.metrics),
+                **self.baseline._table(title, known, percent),
+            }
 
         return DetectorTable(
             {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
@@ -383,7 +406,7 @@ class Comparison(Result):
         layout: Literal["tables", "metrics", "series"] = "tables",
         metric: AnyMetric | None = None,
         groups: Groups | Literal["dataset"] | None = None,
-        spread: bool = False,
+        spread: bool | float = False,
         percent: bool = False,
         digits: int | None = None,
         alpha: float = 0.05,
@@ -398,15 +421,18 @@ class Comparison(Result):
         `groups`, as for `average`, groups take the place of series in all of them. In averages over several series a
         dagger marks all detectors that are not significantly different from the one in bold, itself included, by
         Wilcoxon-Holm tests over these series at level `alpha`. `spread` adds the standard deviation over series
-        ("metrics", "series"). Comments under the tabular say what the marks mean, whether there are too few series for
-        any difference to be significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX,
-        as they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes`
-        does so too, with a sentence about the numbers under the tabular.
+        ("metrics", "series"), or, where it is a level such as 0.95, bootstrap intervals below the values ("metrics",
+        without `groups`). Comments under the tabular say what the marks mean, whether there are too few series for any
+        difference to be significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as
+        they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes` does
+        so too, with a sentence about the numbers under the tabular.
         """
         checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
         check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
-        style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
-        average = self.average(groups=groups, percent=percent)
+        if not isinstance(spread, bool) and layout != "metrics":
+            raise InvalidParameterError("intervals are of averages: with a level as spread=, take layout='metrics'")
+        style, names, among = Style(percent, digits, spread is True, alpha), self.metrics, "column"
+        average = self.average(groups=groups, percent=percent, interval=None if isinstance(spread, bool) else spread)
         parts = [self._table(name, {name: some}, percent) for name, some in self._parts(groups).items()]
         if layout == "series":
             names, among, average.title = self._named(metric)[:1], "row", "average"
@@ -418,12 +444,10 @@ class Comparison(Result):
             found = stacked([*parts, average], style._replace(spread=False))
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
-        remarks = self.remarks(metrics=names, labels=True)
-        note = (
-            print_note(*description.about(self, None, names, labels=True), self.titles, self.missing) if notes else None
-        )
-        if note is not None and self.baseline is not None:
-            note += f"{'; ' * bool(note)}random: the scores in random order, perfect: the labels as scores"
+        remarks = [*average._notes(), *self.remarks(metrics=names, labels=True)]
+        first = print_note(*description.about(self, None, names, labels=True), self.titles, self.missing)
+        said = [first, *[BASELINES] * (self.baseline is not None), *average._notes()]
+        note = "; ".join(filter(None, said)) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
@@ -439,8 +463,8 @@ class Comparison(Result):
         several = len(self.detectors) > 1
         never = any(any(self.flaws(metric, [i])) for metric in self.metrics for i in range(len(self.series)))
         notes = ["* first in its column" + "; ! never first" * never] * several + self.remarks()
-        if self.baseline is not None and len(self.series) > 1:
-            notes += below_random(self.above_random().rows)
+        if self.baseline is not None:
+            notes += [BASELINES, *(below_random(self.above_random().rows) if len(self.series) > 1 else ())]
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"

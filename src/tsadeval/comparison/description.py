@@ -10,12 +10,13 @@ import numpy as np
 import tsadeval
 from tsadeval.comparison import statistics
 from tsadeval.comparison.paired import paired_difference, rank_biserial
-from tsadeval.core.facts import Flaw, grouped
+from tsadeval.core.facts import Flaw, Origin, grouped
 from tsadeval.core.messages import below_random, failed_lines, fewer_series, flaw_remarks, named, undefined_everywhere
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.results import Row, latex_text
 from tsadeval.core.selection import AnyMetric
 from tsadeval.datasets import DATASETS
+from tsadeval.thresholds.rules import RULES
 
 if TYPE_CHECKING:
     from tsadeval.comparison.comparison import Comparison
@@ -31,6 +32,71 @@ METHODS = {
     "rank-biserial": "Kerby, The simple difference formula: an approach to teaching nonparametric correlation, "
     "Comprehensive Psychology 2014",
     "bootstrap": "Efron, Bootstrap methods: another look at the jackknife, The Annals of Statistics 1979",
+}
+# What publishers say of publications beyond the references of records, by the keys of their entries.
+FIELDS = {
+    "friedman1937ranks": {
+        "author": "Friedman, Milton",
+        "journal": "Journal of the American Statistical Association",
+        "volume": "32",
+        "number": "200",
+        "pages": "675--701",
+        "doi": "10.1080/01621459.1937.10503522",
+    },
+    "iman1980approximations": {
+        "author": "Iman, Ronald L. and Davenport, James M.",
+        "journal": "Communications in Statistics -- Theory and Methods",
+        "volume": "9",
+        "number": "6",
+        "pages": "571--595",
+        "doi": "10.1080/03610928008827904",
+    },
+    "wilcoxon1945individual": {
+        "author": "Wilcoxon, Frank",
+        "journal": "Biometrics Bulletin",
+        "volume": "1",
+        "number": "6",
+        "pages": "80--83",
+        "doi": "10.2307/3001968",
+    },
+    "holm1979simple": {
+        "author": "Holm, Sture",
+        "journal": "Scandinavian Journal of Statistics",
+        "volume": "6",
+        "number": "2",
+        "pages": "65--70",
+        "url": "https://www.jstor.org/stable/4615733",
+    },
+    "kerby2014simple": {
+        "author": "Kerby, Dave S.",
+        "journal": "Comprehensive Psychology",
+        "volume": "3",
+        "pages": "11.IT.3.1",
+        "doi": "10.2466/11.IT.3.1",
+    },
+    "efron1979bootstrap": {
+        "author": "Efron, Bradley",
+        "journal": "The Annals of Statistics",
+        "volume": "7",
+        "number": "1",
+        "pages": "1--26",
+        "doi": "10.1214/aos/1176344552",
+    },
+    "siffer2017anomaly": {
+        "author": r"Siffer, Alban and Fouque, Pierre-Alain and Termier, Alexandre and Largou{\"e}t, Christine",
+        "booktitle": "Proceedings of the 23rd ACM SIGKDD International Conference on Knowledge Discovery and Data "
+        "Mining",
+        "pages": "1067--1075",
+        "doi": "10.1145/3097983.3098144",
+    },
+    "hundman2018detecting": {
+        "author": "Hundman, Kyle and Constantinou, Valentino and Laporte, Christopher and Colwell, Ian and "
+        "Soderstrom, Tom",
+        "booktitle": "Proceedings of the 24th ACM SIGKDD International Conference on Knowledge Discovery and Data "
+        "Mining",
+        "pages": "387--395",
+        "doi": "10.1145/3219819.3219845",
+    },
 }
 PACKAGE = (
     "The tsadeval developers, tsadeval: evaluation of time-series anomaly detectors and of the metrics that judge them"
@@ -62,7 +128,7 @@ def parse_reference(text: str) -> dict[str, str]:
 
 
 def entry_of(text: str, url: str = "") -> str:
-    """Return the entry of BibTeX: everything that the text says, and nothing else."""
+    """Return the entry of BibTeX: everything that the text and `FIELDS` say, and nothing else."""
     parts = parse_reference(text)
     names = parts["authors"].replace(" et al.", " and others").replace(", ", " and ")
     fields = {
@@ -70,17 +136,19 @@ def entry_of(text: str, url: str = "") -> str:
         "title": f"{{{latex_text(parts['title'])}}}",
         "howpublished": ", ".join(filter(None, [latex_text(parts["venue"]), rf"\url{{{url}}}" * bool(url)])),
         "year": parts["year"],
+        **({"howpublished": "", **FIELDS[parts["key"]]} if parts["key"] in FIELDS else {}),
     }
+    kind = "article" if "journal" in fields else "inproceedings" if "booktitle" in fields else "misc"
     lines = [f"  {name} = {{{part}}}," for name, part in fields.items() if part]
-    return "\n".join([f"@misc{{{parts['key']},", *lines, "}"])
+    return "\n".join([f"@{kind}{{{parts['key']},", *lines, "}"])
 
 
 def _texts(names: Iterable[str]) -> dict[str, str]:
-    """Return the references of some methods, metrics of the library and known data sets, with their addresses."""
+    """Return the references of methods, metrics of the library, rules and known data sets, with their addresses."""
     found: dict[str, str] = {}
     for name in names:
-        record = METRICS.get(name.partition("(")[0])
-        found |= dict.fromkeys(record.references if record else [METHODS[name]] if name in METHODS else [], "")
+        record = METRICS.get(name.partition("(")[0]) or RULES.get(name)
+        found |= dict.fromkeys([METHODS[name]] if name in METHODS else getattr(record, "references", []), "")
         found |= {DATASETS[name].title: DATASETS[name].source} if name in DATASETS else {}
     return found
 
@@ -90,10 +158,19 @@ def _marks(*names: str) -> str:
     return "".join(f" [{parse_reference(text)['key']}]" for text in _texts(names))
 
 
+def _rules(rows: Sequence[Row]) -> list[str]:
+    """Return the names of the rules by which thresholds were found."""
+    texts = (row["rule"] for row in rows if row.get("origin") == Origin.RULE)
+    return [name for name in re.findall(r"\w+", " ".join(dict.fromkeys(texts))) if name in RULES]
+
+
 def bibtex(found: "Comparison") -> str:
-    """Write the entries of what is behind the numbers: this package, metrics, tests and data sets."""
+    """Write the entries of what is behind the numbers: this package, metrics, threshold rules, tests and data sets."""
     tests = METHODS if len(found.series) > 1 and len(found.detectors) > 1 else ()
-    texts = {f"{PACKAGE}, version {tsadeval.__version__}": HOME, **_texts([*found.metrics, *tests, *found.datasets])}
+    texts = {
+        f"{PACKAGE}, version {tsadeval.__version__}": HOME,
+        **_texts([*found.metrics, *_rules(found.rows), *tests, *found.datasets]),
+    }
     return "\n\n".join({parse_reference(text)["key"]: entry_of(text, url) for text, url in texts.items()}.values())
 
 
@@ -130,6 +207,8 @@ def describe(found: "Comparison", metric: AnyMetric | None, alpha: float, seed: 
     ]
     if any(row.get("uses_labels") for row in rows):
         text.append("Its thresholds are chosen with the labels, so its values are upper bounds.")
+    if by_rule := list(dict.fromkeys(row["rule"] for row in rows if row.get("origin") == Origin.RULE)):
+        text.append(f"Its thresholds are those of {named(by_rule)}{_marks(*_rules(rows))}.")
     if ranking.tested and np.isfinite(ranking.first).any():
         text += _of_tests(ranking, [found.names[j] for j in ranking.kept], bool(lower), alpha, seed)
     remarks = [*flaw_remarks(flaws, found.names), *undefined_everywhere(rows, list(called.values()))]

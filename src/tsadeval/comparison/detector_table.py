@@ -1,7 +1,8 @@
 """Tables of detectors by metrics with the best values marked, as text and as LaTeX."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from tsadeval.core.messages import interval_notes
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import check_parameters
-from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
+from tsadeval.core.results import NONE, Grid, Result, Row, cell_text, latex_text
 from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
 
 Values = dict[str, dict[str, float]]
@@ -98,7 +99,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             found = bootstrap(known, level, 2000, 0)
             ends = (float(found.low), float(found.high)) if len(known) >= FEWEST else (None, None)
             row["low"], row["high"] = self._ends[row["detector"], row["metric"]] = ends
-            row["no_interval"] = NoInterval.SERIES if ends[0] is None else None
+            row |= {"interval": level, "no_interval": NoInterval.SERIES if ends[0] is None else None}
 
     def _interval(self, detector: str, metric: str, style: "Style", write: Callable[..., str]) -> str:
         """Return the interval of a mean as text, "" where there is none."""
@@ -138,7 +139,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         check_parameters("to_latex", CHECKS, {"alpha": alpha})
         style = Style(self.percent, digits, alpha=alpha)  # with intervals numbers are as short as in other tables
         found = stacked([self], style if self._ends else style._replace(places=PRINTED))
-        return wrapped(*found, alpha, self._remarks() if self._remarks else [])
+        return wrapped(*found, alpha, [*self._notes(), *(self._remarks() if self._remarks else [])])
 
     def latex_column(self, metric: str, style: "Style") -> tuple[list[str], Ranking]:
         """Return the values of a metric with their marks, one of each detector, and the test behind these."""
@@ -147,9 +148,14 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         flaws = self.flaws(metric)
         test = Ranking(by_series, flaws, draws=1)
         better = -values if metric in self._lower else values
-        ends = [self._interval(detector, metric, style, latex_text) for detector in self]
-        texts = [text + end for text, end in zip(style.texts(metric, values, by_series), ends, strict=True)]
-        return marked(texts, better, flaws, test, style.alpha), test
+        return marked(style.texts(metric, values, by_series), better, flaws, test, style.alpha), test
+
+    def latex_rows(self, columns: Iterable[Sequence[str]], style: "Style") -> list[Sequence[str]]:
+        """Return the rows of detectors, with a line of intervals below each, which beside the values would be wide."""
+        rows = zip(self.latex_names, *columns, strict=True)
+        ends = ([self._interval(name, metric, style, latex_text) for metric in self.metrics] for name in self)
+        lines = ([r"\addlinespace[-3pt]", *(rf"\scriptsize{end}" for end in some)] for some in ends)
+        return list(chain(*zip(rows, lines, strict=True)) if self._ends else rows)
 
     @property
     def latex_names(self) -> list[str]:
@@ -157,7 +163,11 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [latex_text(self._titles.get(detector, detector)) for detector in self]
 
     def _notes(self) -> list[str]:
-        return interval_notes(self.rows)
+        shown = {f"{100 * row['interval']:g} %" for row in self.rows if row.get("low") is not None}
+        return [
+            *(f"in brackets: {level} bootstrap intervals over series" for level in shown),
+            *interval_notes(self.rows),
+        ]
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]
@@ -173,11 +183,23 @@ def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[
     for table in tables:
         columns, own = zip(*(table.latex_column(metric, style) for metric in table.metrics), strict=True)
         title = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{latex_text(table.title)}}}}}"
-        blocks.append([*[[title]] * (len(tables) > 1), *zip(table.latex_names, *columns, strict=True)])
+        blocks.append([*[[title]] * (len(tables) > 1), *table.latex_rows(columns, style)])
         blocks += [table.unmarked(style, latex_text, latex_text)] if table.beside else []
         tests += own
-    head[0] = "Detector" if len(tables) > 1 else head[0]
-    return tabular([[[latex_text(text) for text in head]], *blocks]), tests
+    head[0] = "Detector" if len(tables) > 1 or tables[0]._ends else head[0]
+    apart = r"@{\enspace}" * bool(tables[0]._ends)  # so that three metrics with intervals fit into a column of print
+    return tabular([[[latex_text(text) for text in head]], *blocks], apart=apart), tests
+
+
+def random_errors(rows: Iterable[Row], groups: Collection[Sequence[str]], metrics: Iterable[str]) -> dict[str, float]:
+    """Return the standard errors of the row of random scores, means over groups of means over series, by metric."""
+    squares = {(row["series"], row["metric"]): row["random_error"] ** 2 for row in rows if "random_error" in row}
+
+    def of_mean(values: Iterable[float]) -> float:  # the square of the error
+        known = [value for value in values if math.isfinite(value)]
+        return math.fsum(known) / len(known) ** 2 if known else math.nan
+
+    return {m: math.sqrt(of_mean(of_mean(squares[s, m] for s in some) for some in groups)) for m in metrics}
 
 
 # LaTeX tables of comparisons: best, second best, and what is not told apart from the best.
@@ -279,10 +301,14 @@ def _legend(body: str, tested: Sequence[Ranking], alpha: float, among: str) -> s
     )
 
 
-def tabular(blocks: Blocks, words: int = 1) -> str:
-    """Write blocks of rows with rules between them; the first is the head, and the first columns are words."""
+def tabular(blocks: Blocks, words: int = 1, apart: str = "") -> str:
+    """Write blocks of rows with rules between them; the first is the head, and the first columns are words.
+
+    `apart` stands between columns, in place of the space of LaTeX, which then has none at the sides either.
+    """
     texts = ["\n".join(" & ".join(row) + r" \\" for row in block) for block in blocks]
-    begin = rf"\begin{{tabular}}{{{'l' * words}{'r' * (len(blocks[0][0]) - words)}}}"
+    side, numbers = "@{}" * bool(apart), f"{apart}r" * (len(blocks[0][0]) - words)
+    begin = rf"\begin{{tabular}}{{{side}{'l' * words}{numbers}{side}}}"
     return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
 
 

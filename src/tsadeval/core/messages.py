@@ -228,6 +228,9 @@ def flaw_remarks(flaws: Mapping[str, Sequence[Flaw | None]], titles: Sequence[st
     ]
 
 
+BASELINES = "random: the scores in random order (±: standard error of the mean of draws), perfect: the labels as scores"
+
+
 def below_random(rows: Iterable[Row]) -> list[str]:
     """Say which detectors are not significantly better than their scores in random order, by which metrics.
 

@@ -105,7 +105,7 @@ def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
 _LATEX = str.maketrans(
     {c: rf"\{c}" for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$"}
 )
 
 

@@ -63,6 +63,14 @@ def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tupl
     return tuple(found.values())
 
 
+def select_metric(metric: AnyMetric) -> Metric:
+    """Return the record of the one metric that a caller named."""
+    chosen = select_metrics(metric)
+    if len(chosen) != 1:
+        raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
+    return chosen[0]
+
+
 def _selected(metric: Any, sets: dict[str, list[Metric]]) -> list[Metric]:
     if isinstance(metric, str):
         return [found for text in split_names(metric) for found in _named(text, sets)]

@@ -15,10 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
+from tsadeval.core.durations import (
+    HOUR,
+    SECOND,
+    UNITS,
+    Readings,
+    find_zone,
+    fits,
+    in_order,
+    read_duration,
+    refuse_missing_hour,
+    timedelta_size,
+    unit_size,
+)
 from tsadeval.core.events import Index
 from tsadeval.core.names import printable
-from tsadeval.core.zones import HOUR, Readings, find_zone, in_order, refuse_missing_hour
 from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]

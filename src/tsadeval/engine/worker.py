@@ -1,6 +1,6 @@
 """Worker process: reads chunks from its standard input and writes results to its standard output, as pickles.
 
-It is started by `tsadeval.engine.pool` and ends with its input. What user code prints goes to standard error.
+It is started by `tsadeval.engine.run` and ends with its input. What user code prints goes to standard error.
 """
 
 import os

@@ -23,9 +23,8 @@ from tsadeval.incidents.reader import KINDS, SEVERITIES, Asked
 from tsadeval.metrics.counting import STATISTICS, UNITS, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
-from tsadeval.scores.scored import Given
+from tsadeval.scores.scored import Given, observe
 from tsadeval.scores.scores import as_scores
-from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.best import of_one_detector
 from tsadeval.thresholds.pages import alarms_of, by_kind, end_of, event_rows, place_of, prices_of
 from tsadeval.thresholds.rules import parse_rule

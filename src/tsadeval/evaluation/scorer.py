@@ -6,10 +6,10 @@ import numpy as np
 
 from tsadeval.core.facts import Reason
 from tsadeval.core.metric import Metric, Outcome, Rule
-from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.selection import AnyMetric, select_metric
 from tsadeval.detectors.estimators import anomaly_scores
-from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.scores.scoring import has_dates, observe
+from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.scores.scored import has_dates, observe
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -96,7 +96,5 @@ def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best", **optio
     >>> cross_val_score(forest, X, y, cv=TimeSeriesSplit(3, test_size=60), scoring=te.scorer("auc_roc"))
     array([1., 1., 1.])
     """
-    chosen = select_metrics(metric)
-    if len(chosen) != 1:
-        raise InvalidParameterError(f"a scorer has one metric, but {metric!r} names {len(chosen)}; make one for each")
-    return Scorer(chosen[0].with_options(**options) if options else chosen[0], parse_rule(threshold))
+    chosen = select_metric(metric)
+    return Scorer(chosen.with_options(**options) if options else chosen, parse_rule(threshold))

@@ -20,7 +20,7 @@ from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.evaluation.baseline import interval_rows, perfect_values, random_values
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.thresholds.rules import parse_rule
 
 TWO = Number(2, integer=True)

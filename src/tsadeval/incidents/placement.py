@@ -6,11 +6,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.durations import doubled
 from tsadeval.core.events import Events, Index, inside_any
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.times import Named, Times, read_moments, read_times
-from tsadeval.core.zones import doubled
 from tsadeval.errors import InvalidInputError, hint
 from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
 from tsadeval.tables.columns import NULLS, is_missing

@@ -42,7 +42,7 @@ from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.leaderboard.submissions import BASELINES, Board, Series, read_labels, read_scores
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.files import read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule

@@ -25,7 +25,10 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import descent
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
-_ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
+_ZHONG = (
+    "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection, arXiv 2405.11238, "
+    "2024"
+)
 
 
 # The kernel's largest number is 16 times the square of a zone's length.

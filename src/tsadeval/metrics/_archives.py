@@ -112,7 +112,9 @@ def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> 
     range=(-math.inf, 100.0),
     summary="Rewards early detection in each event and punishes every false alarm; 0 for no alarm, 100 for perfect.",
     undefined="y_true has no event (after the probation, if there is one)",
-    references=("Lavin and Ahmad, Evaluating Real-Time Anomaly Detection Algorithms, ICMLA 2015",),
+    references=(
+        "Lavin and Ahmad, Evaluating Real-Time Anomaly Detection Algorithms: the Numenta Anomaly Benchmark, ICMLA 2015",
+    ),
     checks={"profile": OneOf(tuple(PROFILES)), "probation": Number(0, 1)},
     properties={"separable"},
     needs={"anomaly"},
@@ -157,7 +159,10 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
 @score_metric(
     label="UCR accuracy",
     summary="1 where the highest score is near an event, else 0; its mean over series is the accuracy of the archive.",
-    references=("Wu and Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed, TKDE 2021",),
+    references=(
+        "Wu and Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed and are Creating the Illusion of "
+        "Progress, TKDE 2021",
+    ),
     checks={"slack": Number(0, integer=True)},
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly"},

@@ -38,7 +38,10 @@ from tsadeval.metrics.counting import (
 from tsadeval.metrics.event_sweep import at_least
 
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
-_CEUR = "CEUR Workshop Proceedings, volume 1226, paper 31, 2014"
+_CEUR = (
+    "Gensler and Sick, Novel Criteria to Measure Performance of Time Series Segmentation Techniques, LWA 2014 (CEUR "
+    "Workshop Proceedings 1226, paper 31)"
+)
 
 
 def _sum_up(low: Index, high: Index, squared: bool) -> float:
@@ -309,7 +312,8 @@ def _best_time_tolerant_f1(data: Scoring, *, tolerance: Tolerance, beta: float) 
     summary="Point-wise F where labels and alarms that are at most `tolerance` points apart agree.",
     references=(
         "Scharwächter and Müller, Statistical Evaluation of Anomaly Detectors for Sequences, 2020",
-        "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024",
+        "Sørbø and Ruocco, Navigating the metric maze: a taxonomy of evaluation metrics for anomaly detection in time "
+        "series, DMKD 2024",
     ),
     like=time_tolerant,
     properties={"mirror"},

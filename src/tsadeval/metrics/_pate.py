@@ -34,7 +34,7 @@ from tsadeval.metrics.counting import first_best, scores_of
 
 Levels = NDArray[np.int32]
 
-_REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
+_REFERENCES = ("Ghorbani et al., PATE: Proximity-Aware Time series anomaly Evaluation, KDD 2024",)
 
 
 def _near(data: Scoring, early: int, delay: int) -> tuple[Floats, Events]:

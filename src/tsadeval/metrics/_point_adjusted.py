@@ -42,7 +42,10 @@ from tsadeval.metrics.counting import (
     window_maxima,
 )
 
-_XU = "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs, WWW 2018"
+_XU = (
+    "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs in web applications, "
+    "WWW 2018"
+)
 _KIM = "Kim et al., Towards a rigorous evaluation of time-series anomaly detection, AAAI 2022"
 _REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019"
 
@@ -329,7 +332,9 @@ def _best_f1_pa_kl(data: Scoring, *, k: float, reach: int, beta: float) -> float
 @prediction_metric(
     label="F1-PA%K-L",
     summary="Point-wise F where, in events of which a share k is alarmed, points near an alarm count as alarmed.",
-    references=("PA%K-L: Sensors 24 (16), 5310, 2024",),
+    references=(
+        "Rigas et al., An End-to-End Deep Learning Framework for Fault Detection in Marine Machinery, Sensors 2024",
+    ),
     checks={"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA},
     properties={"mirror", "separable"},
     needs={"anomaly"},

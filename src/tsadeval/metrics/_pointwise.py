@@ -199,7 +199,10 @@ def balanced_accuracy(data: Prediction) -> float:
     range=(-1.0, 1.0),
     summary="Matthews correlation of labels and alarms.",
     undefined="y_true or y_pred has one class only",
-    references=("Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975",),
+    references=(
+        "Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, Biochimica et "
+        "Biophysica Acta 1975",
+    ),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.0,
     needs={"anomaly", "normal", "alarm"},

@@ -182,7 +182,10 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     return float((above[0] + expected) / k)
 
 
-_SORBO = "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"
+_SORBO = (
+    "Sørbø and Ruocco, Navigating the metric maze: a taxonomy of evaluation metrics for anomaly detection in time "
+    "series, DMKD 2024"
+)
 
 
 @shared

@@ -115,7 +115,10 @@ def _best_tapr_f1(data: Scoring, *, alpha: float, theta: float, delta: int, beta
 @prediction_metric(
     label="TaPR",
     summary="F of time-series aware precision and recall: detection and portion of events, with a decay after them.",
-    references=("Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019",),
+    references=(
+        "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection: Considering Variety of Detection "
+        "Result and Addressing Ambiguous Labeling, CIKM 2019",
+    ),
     like=tapr,
     properties={"separable"},
     needs={"anomaly"},

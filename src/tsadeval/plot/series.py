@@ -1,25 +1,26 @@
-"""Figures of a series: its values, the scores of detectors, and events coloured by their part of CCE or EARS."""
+"""Figures of a series: its values, the scores of detectors, and events coloured by their part of a metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import Rule
-from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.selection import select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.core.events import Bools, Events, Floats, Index
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.selection import AnyMetric, select_metric, select_metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics import ears_breakdown
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
+from tsadeval.scores.scored import observe
+from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,8 @@ WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
 DENSE = 3000  # points of which a line is as thin as it can be printed
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
+_Judged = tuple[Index, Index, Floats, Bools]  # runs of points: starts, stops, values by a metric, whether anomalies
+
 
 @style.styled
 def series_with_scores(
@@ -41,7 +44,7 @@ def series_with_scores(
     around: int | None = None,
     margin: int | None = None,
     column: int = 0,
-    color: Literal["cce", "ears"] = "cce",
+    color: AnyMetric = "cce",
     metrics: str | Sequence[str] = ("cce",),
     threshold: str | float | Rule = "best",
     title: str = "",
@@ -49,8 +52,8 @@ def series_with_scores(
     """Draw a series, its labels, and under it the scores of several detectors.
 
     Scores are drawn from the lowest (bottom of a row) to the highest (top) of the whole series, as CCE sees them. The
-    strip under each row, and the band behind an anomaly, have the colour of the event's score (CCE): blue where the
-    detector is right, orange where it is wrong, grey where it says nothing. Events too short to be seen get a mark.
+    strip under each row, and the band behind an anomaly, have the colour of the event by a metric: blue where the
+    detector is right, orange where it is wrong, grey between. Events too short to be seen get a mark.
 
     Parameters
     ----------
@@ -68,9 +71,10 @@ def series_with_scores(
         By default four times the length of the event, and at least 100.
     column : int, default=0
         Which column of a multivariate series is drawn.
-    color : {"cce", "ears"}, default="cce"
-        Whose score of an event is its colour; no other metric has one for each event. EARS has it for anomalies only:
-        1 is the most, 0 what normal points have on average, and the mean over the events is EARS.
+    color : str, Metric or function, default="cce"
+        The metric by which events are coloured. CCE has a score for each of them. By any other metric the colour is
+        what its value would gain if this event, or normal stretch, were scored perfectly (all its points highest, or
+        lowest) and all else stayed: the metric is computed once for each.
     metrics : str or sequence of str, default=("cce",)
         What stands beside the rows.
     threshold : str, number or rule, default="best"
@@ -88,11 +92,13 @@ def series_with_scores(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['series', 'size', 'wrong']
     """
-    check_parameters("series_with_scores", {"color": OneOf(("cce", "ears"))}, {"color": color})
     values, labels, name = _parts(dataset, column)
     scorings = style.read_scores(labels, scores)
     chosen = {str(metric): metric for metric in select_metrics(metrics)}
     heads = [look.label for look in style.looks(list(chosen)).values()]
+    by = select_metric(color)
+    judged = [_judge(scoring, by, parse_rule(threshold)) for scoring in scorings.values()]
+    colors, ticks, words = _scale(by, judged)
     events = Events.of(labels)
     low, high = _window(events, around, margin)
     shown = slice(max(low, 0), min(high, events.n))
@@ -102,19 +108,18 @@ def series_with_scores(
     bottoms = [(ROW + STRIP + GAP) * (rows - 1 - i) for i in range(rows)]
     _band(ax, events, bottoms[0], high - low)
     _line(ax, values, shown, bottoms[0])
-    colors = _colors(0.5 if color == "cce" else 1.0)
     outcomes = []
-    for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
-        given = style.drawn_scores(scoring)
-        _judged(ax, scoring, bottom, colors, color)
+    for scoring, (starts, stops, parts, anomaly), bottom in zip(scorings.values(), judged, bottoms[1:], strict=True):
+        given, found = style.drawn_scores(scoring), colors.to_rgba(parts)
+        style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
+        style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
         _line(ax, given, shown, bottom)
         outcomes.append([*evaluate(labels, given, [*chosen.values()], threshold=threshold).values()])
     style.name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
     ax.set(xlim=(low - 0.5, high - 0.5), ylim=(-STRIP - 0.12, bottoms[0] + ROW + 0.25))
     ax.set(xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    bar = style.color_bar(ax, colors, f"{color.upper()} score of an event (strips and bands)", "bottom")
-    bar.set_ticks([colors.norm.vmin, 0, colors.norm.vmax], labels=["wrong", "0", "right"])
+    style.color_bar(ax, colors, f"{words} (strips and bands)", "bottom").set_ticks(list(ticks), labels=ticks.values())
     return ax
 
 
@@ -165,26 +170,36 @@ def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
     ax.plot(middles, np.full(len(middles), bottom + ROW + 0.12), "v", color=WRONG, markersize=2.5, zorder=4)
 
 
-def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any, color: str) -> None:
-    """Draw the strips of events and the bands of the anomalies, in the colours of their scores."""
-    if color == "cce":
+def _judge(scoring: Scoring, metric: Metric, rule: Rule) -> _Judged:
+    """Return the CCE score of every event, or what events and normal runs cost by another metric."""
+    if str(metric) == "cce":
         table = explain_gaps(scoring).events
-        starts, stops, values, anomaly = table["start"], table["stop"], table["score"], table["label"] == 1
-    else:  # no normal events; the points that are judged are one series
-        table = ears_breakdown(scoring.kept.truth.mask, scoring.kept.raw).events
-        places = np.flatnonzero(np.isfinite(style.drawn_scores(scoring)))
-        starts, stops = places[table["start"]], places[table["stop"] - 1] + 1
-        values, anomaly = table["share"] * len(table), np.ones(len(table), np.bool_)
-    found = colors.to_rgba(values)
-    style.bars(ax, starts, stops - starts, bottom - STRIP, STRIP, found)
-    style.bars(ax, starts[anomaly], (stops - starts)[anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+        return table["start"], table["stop"], table["score"], table["label"] == 1
+    whole, labels, given = metric.run(scoring, rule), scoring.truth.mask, style.drawn_scores(scoring)
+    if np.isnan(whole.value):
+        warn_undefined(str(metric), whole.message or "")
+    runs = np.split(np.flatnonzero(np.isfinite(given)), scoring.kept.truth.starts[1:])  # of points that are judged
+    points, ideal = np.arange(scoring.n), np.where(labels, scoring.high, scoring.low)
+    perfect = (observe(labels, np.where(np.isin(points, run), ideal, given), missing="skip") for run in runs)
+    costs = [metric.sign * (whole.value - metric.run(one, rule).value) for one in perfect]
+    starts, lasts = np.array([(run[0], run[-1]) for run in runs]).T
+    return starts, lasts + 1, np.array(costs), labels[starts]
 
 
-def _colors(end: float = 0.5) -> Any:
-    """Scores of events, up to those that are all right, as colours."""
+def _scale(metric: Metric, judged: Sequence[_Judged]) -> tuple[Any, dict[float, str], str]:
+    """Return the colours of the values, the marks of their scale, and what they are."""
+    if str(metric) == "cce":
+        return _colors(), {-0.5: "wrong", 0.0: "0", 0.5: "right"}, "CCE score of an event"
+    most = -np.nanmin(np.concatenate([[0.0], *(values for _, _, values, _ in judged)]))
+    words = f"{metric_labels([str(metric)])[str(metric)]} that an event costs"
+    return _colors(-most or -1.0, 0.0), {-most: f"{most:.3g}", 0.0: "0"}, words
+
+
+def _colors(low: float = -0.5, high: float = 0.5) -> Any:
+    """Return values as colours, from wrong to right."""
     colors = require("matplotlib.colors", extra="all")
     ramp = colors.LinearSegmentedColormap.from_list("right and wrong", [WRONG, NEITHER, RIGHT])
-    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(-end, end), ramp)
+    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(low, high), ramp)
 
 
 def _places(heads: Sequence[str]) -> list[float]:

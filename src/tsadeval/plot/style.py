@@ -22,7 +22,7 @@ from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import metric_labels
 from tsadeval.errors import InvalidInputError
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -119,8 +119,8 @@ def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Ax
     predictions, bars below the scores are the alarms at the rule of the run.
 
     Scores are drawn by rank, the upper ones spread out, so that neither scale nor outliers matter; the range of the
-    scores is printed. A stretch with an event is shown, the one where the two cases differ most. Where the series
-    differ in length, both are drawn over the same share of their time.
+    scores is printed. A stretch with an event of both is shown, the one where the two cases differ most, or all where
+    there is none. Where the series differ in length, both are drawn over the same share of their time.
     """
     ax = _pair(explanation, row, ax)
     ax.set_xlabel(f"{ax.get_xlabel()}\n{_legend(explanation)}", loc="left")
@@ -137,16 +137,16 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
     cases, alarms = explanation.cases(row), explanation.alarms(row)
     beside = [_about(explanation, row, i, case) for i, case in enumerate(cases)]
     ax = style.new_axes(ax, 6.0, _height(beside))
-    n, start = len(cases[0].scores), _stretch(*cases)
-    stop = min(start + WIDTH, n)
+    n, (start, stop) = len(cases[0].scores), _stretch(*cases)
     for i, case in enumerate(cases):
         bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
-        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=style.EVENT)
+        seen = {"edgecolor": style.EVENT, "lw": 0.6}  # with an edge, so that one point is seen
+        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=style.EVENT, **seen)
         heights = bottom + _unit(case.scores)[shown]
         ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
-        if alarms is not None:  # drawn with an edge, so that one point is seen
+        if alarms is not None:
             edge = {"edgecolor": COLORS[i], "lw": 0.4, "label": "alarms", "gid": "alarms"}
             _runs(ax, alarms[i][shown], shown.start, scale, bottom - 0.09, 0.06, color=COLORS[i], **edge)
         place = (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM)
@@ -190,17 +190,23 @@ def _unit(scores: Floats) -> Floats:
     return np.asarray((below / max(len(scores) - 1, 1)) ** 4)  # upper scores are what alarms are made of
 
 
-def _stretch(one: Case, other: Case) -> int:
-    """Where to begin: the two cases differ most there, among the stretches with an event well inside."""
-    n = len(one.scores)
+def _stretch(one: Case, other: Case) -> tuple[int, int]:
+    """Where to begin and end: a stretch in which an event of both begins or ends, and where they differ most.
+
+    Where their events are too far from each other, the whole series.
+    """
+    n, alike = len(one.scores), len(one.scores) == len(other.scores)
     if n <= WIDTH:
-        return 0
-    away, events = np.zeros(n), one.labels
-    if len(other.scores) == n:
-        away = np.abs(_unit(one.scores) - _unit(other.scores)) + (one.labels != other.labels)
-        events = events | other.labels
+        return 0, n
+    away = np.abs(_unit(one.scores) - _unit(other.scores)) + (one.labels != other.labels) if alike else np.zeros(n)
+    borders = [np.diff(case.labels, append=case.labels[-1]) != 0 for case in (one, other)[: 1 + alike]]
     differ = _within(away, 0, WIDTH)
-    return int(np.argmax(np.where(_within(events, WIDTH // 10, WIDTH - WIDTH // 10) > 0, differ, -1.0)))
+    for edge in (WIDTH // 10, 0):  # well inside, where there is one
+        seen = np.all([_within(known, edge, WIDTH - edge) > 0 for known in borders], axis=0)
+        if seen.any():
+            start = int(np.argmax(np.where(seen, differ, -1.0)))
+            return start, start + WIDTH
+    return 0, n
 
 
 def _within(values: Floats | Bools, low: int, high: int) -> Floats:

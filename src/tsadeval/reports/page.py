@@ -1,9 +1,9 @@
-"""Data of a report: its series, and all that the page shows (values, baselines, events), as plain and packed data."""
+"""Data of a report: its series, and all that the page shows, as plain and packed data; those of a choice too."""
 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
+from tsadeval.core.events import Index
 from tsadeval.core.facts import OddAlarms, odd_alarms
 from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
@@ -21,12 +22,14 @@ from tsadeval.core.times import Times, longest
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import rows_of_scoring
+from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.metrics.cce_explanation import CCEBreakdown
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_alarms, score_levels, value_codes
-from tsadeval.scores.scored import Scored
+from tsadeval.scores.scored import Scored, ignored_points
 from tsadeval.scores.scores import SeriesScores
-from tsadeval.scores.scoring import ignored_points
+from tsadeval.thresholds.choose import Choice
+from tsadeval.thresholds.pages import judged, prices_of, summary_of
 
 # Points times lines that are drawn in full; beyond that only the extremes of every few points are kept.
 DETAIL = 8_000_000
@@ -159,13 +162,13 @@ class Page:
         for name, values in one.values.items():
             codes, low, high = value_codes(values)
             data["values"].append({"name": name, "low": low, "high": high, **self._line(codes)})
-        for name, judged in one.detectors.items():
+        for name, scored in one.detectors.items():
             keys = [(one.name, name, str(metric)) for metric in self._metrics]
             rows = [self._known[key] for key in keys if key in self._known]
             if len(rows) < len(keys):  # scores of another seed
-                rows = rows_of_scoring(judged.scoring, self._metrics, self._rule)
-            data["detectors"][name] = self._detector(one, judged, rows)
-            self.odd[one.name, name] = odd_alarms(rows, judged.scoring.n)
+                rows = rows_of_scoring(scored.scoring, self._metrics, self._rule)
+            data["detectors"][name] = self._detector(one, scored, rows)
+            self.odd[one.name, name] = odd_alarms(rows, scored.scoring.n)
         return data
 
     def _line(self, codes: NDArray[np.uint16], gap: int = MISSING) -> Data:
@@ -174,9 +177,9 @@ class Page:
         low, high = coarse(codes, self._step, gap)
         return {"codes": self.payloads.add(low), "high_codes": self.payloads.add(high)}
 
-    def _detector(self, one: SeriesView, judged: Scored, rows: Sequence[Row]) -> Data:
-        scoring, add = judged.scoring, self.payloads.add
-        given, offset = given_scores(judged), offset_of(judged)
+    def _detector(self, one: SeriesView, scored: Scored, rows: Sequence[Row]) -> Data:
+        scoring, add = scored.scoring, self.payloads.add
+        given, offset = given_scores(scored), offset_of(scored)
         threshold, plain_alarms = threshold_of(scoring, self._rule)
         levels = score_levels(scoring, (threshold,))
         breakdown = explain_cce(scoring) if self._cce else None
@@ -198,7 +201,7 @@ class Page:
             "points": kept.n,
             "anomalous": scoring.events.points,
             "events_in_all": len(scoring.events),
-            "missing": judged.missing,
+            "missing": scored.missing,
             "quiet": quiet,
             "thresholds": add(levels.thresholds),
             "shown": add(levels.shown),
@@ -317,3 +320,70 @@ def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
 
 def _sha256(array: NDArray[Any]) -> str:
     return hashlib.sha256(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()).hexdigest()
+
+
+METRICS = ("event_recall", "event_precision", "time_in_alarm")
+IN_TIME = (*METRICS, "false_alarms(per='week')", "detection_delay(unit='min', statistic='median')")
+
+
+def operations(series: Sequence[SeriesView], choice: Choice) -> Data:
+    """Return what the page says of a choice, with the incidents and false pages of all series."""
+    words = choice.words
+    names = ("detector", "threshold", "events", "detected", "false_alarms", "rate", "median", "p90", "cost", "message")
+    found = [_series(one, choice) for one in series]
+    first = max(range(len(found)), key=lambda i: (_missed(found[i]) > 0, len(found[i]["incidents"]) > 0, -i))
+    return {
+        "sentence": choice.sentence,
+        "detector": choice.detector,
+        "words": {name: words[name] for name in ("events", "pages", "per", "unit")},
+        "about": f"The budget is {choice.asked}{words['each']}{words['apart']}.",
+        "rows": [{name: plain(row[name]) for name in names} for row in choice.judged],
+        "series": found,
+        "first": first,
+    }
+
+
+def of_choice(series: Sequence[SeriesView], choice: Choice | None) -> Sequence[SeriesView]:
+    """Return the series with the chosen detector alone, which is what is drawn; without a choice with all."""
+    if choice is None:
+        return series
+    own = [(one, {name: x for name, x in one.detectors.items() if name == choice.detector}) for one in series]
+    return [replace(one, detectors=detectors) for one, detectors in own]
+
+
+def _missed(found: Data) -> int:
+    return sum(not one["found"] for one in found["incidents"])
+
+
+def _series(one: SeriesView, choice: Choice) -> Data:
+    """Return the places of incidents and false pages: points, and milliseconds where there are times."""
+    scored, ends = one.detectors.get(choice.detector), _places(one.times, np.array([0]), np.array([one.labels.n]))[0]
+    if scored is None:
+        return {"ends": ends, "incidents": [], "pages": []}
+    data = scored.scoring.above(choice.thresholds[choice.detector])
+    offset, own = offset_of(scored), judged(scored, data, **choice.words["options"])
+    events = scored.scoring.events
+    prices = prices_of(choice.words["cost"])
+    spans = [_places(one.times, each.starts + offset, each.stops + offset) for each in (events, own.false_pages)]
+    incidents = [
+        {
+            "span": span,
+            "found": row["detected"],
+            "delay": row["delay"],
+            "cost": summary_of([row], prices)["cost"],
+            "about": {
+                name: str(value)
+                for name, value in row.items()
+                if name not in EVENT_COLUMNS and name not in ("series", "detector") and value is not None
+            },
+        }
+        for span, row in zip(spans[0], own.rows, strict=True)
+    ]
+    time = int((own.runs.ends - own.runs.starts).sum()) / 1_000_000
+    return {"ends": ends, "incidents": incidents, "pages": spans[1], "normal": time}
+
+
+def _places(times: Times | None, starts: Index, stops: Index) -> list[list[Any]]:
+    """Return first point and one past the last of each span, and where these begin and end on the axis."""
+    on_axis = (starts, stops) if times is None else (times.stamps[starts] / 1e6, times.ends[stops - 1] / 1e6)
+    return [list(row) for row in zip(*(edge.tolist() for edge in (starts, stops, *on_axis)), strict=True)]

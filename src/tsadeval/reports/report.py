@@ -20,8 +20,7 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import FailedMetricWarning, InvalidParameterError, warn
 from tsadeval.reports.html import as_json, render
-from tsadeval.reports.operations import IN_TIME, METRICS, of_choice, operations
-from tsadeval.reports.page import Page, SeriesView
+from tsadeval.reports.page import IN_TIME, METRICS, Page, SeriesView, of_choice, operations
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE
 from tsadeval.scores.scores import Scores, as_scores

@@ -19,8 +19,7 @@ from tsadeval.datasets import data_folder, load
 from tsadeval.datasets.dataset import Dataset
 from tsadeval.engine.progress import Progress
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.detect import detect
-from tsadeval.experiments.detection import Detection
+from tsadeval.experiments.detect import Detection, detect
 from tsadeval.plot import five_models, series_with_scores, write_figures
 from tsadeval.plot.figures import write_drawings
 from tsadeval.rankeval.quality import INDICATORS

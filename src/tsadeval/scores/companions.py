@@ -36,8 +36,7 @@ from tsadeval.incidents.reader import (
     read_windows,
 )
 from tsadeval.scores.options import Options
-from tsadeval.scores.scored import Given, LeftOut, align
-from tsadeval.scores.scoring import has_dates
+from tsadeval.scores.scored import Given, LeftOut, align, has_dates
 from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.columns import Array, python_values
 from tsadeval.tables.sources import user_path

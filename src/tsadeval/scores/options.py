@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypedDict, cast
 
+from tsadeval.core.durations import find_zone
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters, refuse_unknown
 from tsadeval.core.setting import MISSING, Missing
-from tsadeval.core.zones import find_zone
 from tsadeval.tables.one_series import DETECTORS
 
 LABEL, SCORE = "label", "score"  # the columns of labels and scores where none is named

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
+from tsadeval.core.durations import find_zone
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Named, Times, read_times
-from tsadeval.core.zones import find_zone
 from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.scores.companions import Companions
 from tsadeval.scores.options import LABEL, SCORE, Options

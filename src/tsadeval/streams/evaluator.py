@@ -21,7 +21,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import EventTable, event_table
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.metrics.counting import overlaps
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.streams.drift import Drift, DriftTest
 from tsadeval.streams.runs import Unlabelled
 from tsadeval.streams.stream import Stream

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.arrays import LARGEST
-from tsadeval.core.durations import SECOND
+from tsadeval.core.durations import SECOND, find_zone
 from tsadeval.core.events import Index
 from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Bools, Floats, LabelRuns, Prediction, Scoring
@@ -19,7 +19,6 @@ from tsadeval.core.parameters import Span
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Setting
 from tsadeval.core.times import Times, longest
-from tsadeval.core.zones import find_zone
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError
 from tsadeval.incidents.placement import ANYHOW, lay
 from tsadeval.thresholds.rules import lowest_level

@@ -22,7 +22,7 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import Evaluation
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.scored import observe
 from tsadeval.streams.bins import ScoreBins
 from tsadeval.streams.cce import StreamingCCE
 from tsadeval.streams.runs import ALARM, LABEL, BareRuns, GrowingRuns, asks_for_times, codes_of

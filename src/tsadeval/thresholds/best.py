@@ -16,14 +16,13 @@ from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.metric import missing as what_is_missing
 from tsadeval.core.names import did_you_mean
-from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.selection import AnyMetric, select_metric
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError, UnknownNameError, warn_undefined
 from tsadeval.metrics.counting import SAME
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import Scored
+from tsadeval.scores.scored import Scored, observe
 from tsadeval.scores.scores import Scores, as_scores
-from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import RULES
 
 # Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
@@ -129,16 +128,14 @@ def best_threshold(
 
 def of_predictions(metric: AnyMetric) -> Metric:
     """Find the one metric of predictions that is named."""
-    chosen = select_metrics(metric)
-    if len(chosen) != 1:
-        raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
-    if chosen[0].kind != "predictions":
+    chosen = select_metric(metric)
+    if chosen.kind != "predictions":
         raise InvalidParameterError(
-            f"{chosen[0].name} takes scores, so it has no threshold; use it as it is"
-            if chosen[0].library
-            else f"{chosen[0].name} takes scores: name its second argument y_pred if it takes predictions"
+            f"{chosen.name} takes scores, so it has no threshold; use it as it is"
+            if chosen.library
+            else f"{chosen.name} takes scores: name its second argument y_pred if it takes predictions"
         )
-    return chosen[0]
+    return chosen
 
 
 def find_best(metric: Metric, data: Scoring) -> BestThreshold:

@@ -316,6 +316,9 @@ class pot(FittedRule):
     "pot(0.001, 0.98, 'pareto')"
     """
 
+    references: ClassVar[tuple[str, ...]] = (
+        "Siffer et al., Anomaly Detection in Streams with Extreme Value Theory, KDD 2017",
+    )
     checks: ClassVar[dict[str, Check]] = {name: CHECKS[name] for name in ("risk", "level", "tail")}
     risk: float = 1e-3
     level: float = 0.98
@@ -341,6 +344,9 @@ class epsilon(FittedRule):
     """
 
     exchangeable: ClassVar[bool] = False
+    references: ClassVar[tuple[str, ...]] = (
+        "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018",
+    )
     checks: ClassVar[dict[str, Check]] = {"penalty": Number(0, 2, integer=True)}
     penalty: int = 0
 

@@ -25,9 +25,8 @@ from tsadeval.rankeval.series import random_stream
 from tsadeval.rankeval.suite import Suite
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
-from tsadeval.scores.scored import NO_SCORE
+from tsadeval.scores.scored import NO_SCORE, observe
 from tsadeval.scores.scores import Scores, SeriesScores, as_scores
-from tsadeval.scores.scoring import observe
 from tsadeval.tables import read_table, table_files
 from tsadeval.tables.columns import is_numeric
 from tsadeval.thresholds.rules import parse_rule

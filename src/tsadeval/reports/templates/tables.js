@@ -160,7 +160,7 @@ function metricsTable() {
     exact: (r) => series.detectors[name].metrics[r.m].value ?? series.detectors[name].metrics[r.m].message,
     best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m) && !flawed(r.metric, name),
   });
-  if (page.draws) columns.push({ key: "random", label: "Random (baseline)", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
+  if (page.draws) columns.push({ key: "random", label: "Random (baseline)", number: true, text: (r) => T.fixed(r.random) + (r.error ? ` ± ${T.fixed(r.error)}` : ""), title: "Mean of the same scores in random order, ± its standard error" });
   columns.push({ key: "perfect", label: "Perfect (baseline)", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
   if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
   columns.push({ key: "threshold", label: "Threshold", number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), exact: (r) => r.threshold, title: "Alarms are scores above it" });
