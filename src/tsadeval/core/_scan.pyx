@@ -8,7 +8,7 @@ makes the run's sum not finite. So checked input costs no more than read input.
 from cpython.buffer cimport PyBUF_CONTIG_RO, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memset, strchr
+from libc.string cimport memcmp, memcpy, memset, strchr
 
 import numpy as np
 
@@ -114,9 +114,11 @@ def grow(array):
 
 cdef Py_ssize_t first_wrong(const label_t *y, Py_ssize_t n) noexcept nogil:
     """Position of the first label other than 0 and 1, or -1."""
+    cdef label_t label
     cdef Py_ssize_t i
     for i in range(n):
-        if y[i] != 0 and y[i] != 1:
+        memcpy(&label, &y[i], sizeof(label_t))  # which may lie anywhere
+        if label != 0 and label != 1:
             return i
     return -1
 

@@ -83,11 +83,13 @@ class LabelRuns:
 
 
 class LabelBits(LabelRuns):
-    """Checked labels of one bit each, of which the runs are found where they are asked for."""
+    """Labels that are checked and read into one bit each, of which the runs are found where they are asked for."""
 
-    def __init__(self, labels: Array, bits: Bits) -> None:
-        self.bits = bits
-        self.__dict__.update(labels=labels, first=bits.first)
+    def __init__(self, labels: Array, name: str) -> None:
+        self.bits = Bits(labels)
+        if self.bits.wrong >= 0:
+            raise bad_label(labels, self.bits.wrong, name)
+        self.__dict__.update(labels=labels, first=self.bits.first)
 
     @cached_property
     def starts(self) -> Index:
@@ -120,14 +122,7 @@ class LabelBits(LabelRuns):
 
 def label_runs(values: Any, name: str) -> LabelRuns:
     """Check labels or predictions and find their runs."""
-    return _runs(as_labels(values, name), name)
-
-
-def _runs(array: Array, name: str) -> LabelRuns:
-    bits = Bits(array)
-    if bits.wrong >= 0:
-        raise bad_label(array, bits.wrong, name)
-    return LabelBits(array, bits)
+    return LabelBits(as_labels(values, name), name)
 
 
 class _Checked:
@@ -248,13 +243,13 @@ class Scoring(_Checked):
         skipped = self.setting.ignored
         if skipped is None:
             return [self]
-        judged = _runs((~skipped).view(np.uint8), "ignore").events
+        judged = LabelBits((~skipped).view(np.uint8), "ignore").events
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
         return [self.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
     def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
-        given = None if self.given is None else _runs(self.given.labels[judged], "y_pred")
+        given = None if self.given is None else LabelBits(self.given.labels[judged], "y_pred")
         found = self.of(self.truth.mask[judged], self.raw[judged])
         return replace(found, given=given, setting=self.setting.at_points(judged))
 
@@ -294,7 +289,7 @@ class Scoring(_Checked):
         """Return the alarms at these points, but for those that never alarm."""
         if self.setting.quiet is not None:
             mask = mask & ~self.setting.quiet
-        return Prediction(self.truth, _runs(mask.view(np.uint8), "y_pred"), self.setting)
+        return Prediction(self.truth, LabelBits(mask.view(np.uint8), "y_pred"), self.setting)
 
     def in_own_type(self, value: float) -> float:
         """Round a threshold to the scores' own type, as NumPy does when it compares them."""
@@ -359,7 +354,7 @@ class Prediction(_Checked):
 
     def with_truth(self, labels: Bools) -> Self:
         """Return the same alarms with other labels."""
-        return replace(self, truth=_runs(labels.view(np.uint8), "y_true"))
+        return replace(self, truth=LabelBits(labels.view(np.uint8), "y_true"))
 
     @property
     def judged(self) -> int:
@@ -368,7 +363,7 @@ class Prediction(_Checked):
 
     def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
-        alarms = _runs(self.alarms.mask[judged].view(np.uint8), "y_pred")
+        alarms = LabelBits(self.alarms.mask[judged].view(np.uint8), "y_pred")
         return replace(self.with_truth(self.truth.mask[judged]), alarms=alarms, setting=self.setting.at_points(judged))
 
     @property
@@ -388,4 +383,4 @@ class Prediction(_Checked):
         alarms = as_labels(y_pred, "y_pred")
         same_length(y, alarms, "y_pred")
         refuse_longer(len(y))
-        return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
+        return cls(LabelBits(y, "y_true"), LabelBits(alarms, "y_pred"))
