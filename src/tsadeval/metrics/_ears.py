@@ -66,12 +66,10 @@ def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float,
     truth, width = data.truth, _tolerance(data, tolerance)
     full, levels = max(width, 1), np.empty(count, kernel.LEVEL) if count else None
     changes = kernel.changes(data.raw, truth.starts, truth.counts, truth.first, width, width, earliness)
-    ordered = descending(data.raw[changes["position"]].astype(np.float64))
-    # What is large is let go before the scores are sorted: their order without their places is half as large.
-    found, scores = changes[ordered["position"]], ordered["score"].copy()
-    del ordered, changes
-    seen, base = kernel.totals(data.sorted, scores, found, full, floor, levels)
-    return _Weighed(found, full, seen / len(data.events), base, levels)
+    scores = kernel.scores_of(changes, data.raw)
+    changes = kernel.put_in_order(descending(scores), changes, scores)
+    seen, base = kernel.totals(data.sorted, scores, changes, full, floor, levels)
+    return _Weighed(changes, full, seen / len(data.events), base, levels)
 
 
 @score_metric(

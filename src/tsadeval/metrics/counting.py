@@ -294,8 +294,8 @@ def overlaps(first: Events, second: Events) -> Pieces:
 @shared
 def event_maxima(data: Scoring) -> Floats:
     """Return the largest score of each event: it is detected from there down."""
-    lengths = data.events.lengths
-    return np.asarray(np.maximum.reduceat(anomalous_scores(data), np.cumsum(lengths) - lengths))
+    runs = data.truth
+    return np.asarray(kernel.maxima_of_runs(data.raw, runs.starts, runs.counts, runs.first != 1))
 
 
 def owners(events: Events) -> Index:
