@@ -176,10 +176,8 @@ class Scores:
 
     def _read_shards(self, *, together: bool) -> Iterator[Given | LeftOut]:
         """Read the shards, together those that are known to have the same series."""
-        groups: dict[Any, list[Any]] = {}
-        for shard in self._shards.shards:
-            groups.setdefault(shard if shard.series is None or not together else shard.series, []).append(shard)
-        for shards in groups.values():
+        keys = (shard if shard.series is None or not together else shard.series for shard in self.shards)
+        for shards in grouped(zip(keys, self.shards, strict=True)).values():
             if len(shards) == 1:
                 yield from shards[0].read()
             else:
