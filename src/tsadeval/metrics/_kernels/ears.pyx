@@ -245,19 +245,19 @@ cdef packed struct Level:
 
 def totals(
     const double[::1] ascending, const double[::1] scores, const Change[::1] changes, long long full, double floor,
-    Level[::1] levels=None,
+    Level[::1] levels,
 ):
     """The sum over anomalous points of weight times rarity, and the weighted mean rarity of the normal points.
 
-    `scores` are those of the changes, which descend by them. `levels`, where given, receives the distinct levels, the
-    highest first.
+    `scores` are those of the changes, which descend by them. `levels` receives the distinct levels, the highest first, as
+    far as it has room.
     """
     cdef Py_ssize_t n = ascending.shape[0], size = changes.shape[0], i = n, j, k, entry = 0, count = 0
     cdef long long total = full * n, own, trailing, above = 0, above_trailing = 0
     cdef double per_weight, score, gained, highest = log((1 + floor) / floor)
     cdef Sum seen, base, group
     cdef Level level
-    cdef bint store = levels is not None
+    cdef Py_ssize_t room = levels.shape[0]
     seen.total = seen.rest = base.total = base.rest = 0
     with nogil:
         for k in range(size):
@@ -288,7 +288,7 @@ def totals(
             add(&base, <double>own * level.rarity)
             above += own
             above_trailing += trailing
-            if store:
+            if count < room:
                 levels[count] = level
                 count += 1
     return seen.total + seen.rest, (base.total + base.rest) / <double>total
