@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import ResultTable, all_digits

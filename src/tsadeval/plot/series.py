@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Bools, Events, Floats, Index
-from tsadeval.core.inputs import Scoring, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, select_metric, select_metrics

@@ -13,9 +13,8 @@ from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
-from tsadeval.core.events import Index
 from tsadeval.core.facts import OddAlarms, odd_alarms
-from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Floats, Index, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.times import Times, longest
