@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import tsadeval.rankeval  # noqa: F401  (else pytest, given rankeval/run.py alone, puts that module in the place of the function)
+
 ROOT = Path(__file__).parent
 # Folders whose tests all need the same; files of tests carry the mark themselves.
 MARKS = {

@@ -103,7 +103,7 @@ tsadeval rankeval explain runs/quick mine:metric             # why it loses: the
 tsadeval rankeval table runs/quick                           # also: latency, figures, list
 ```
 
-Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function], progress=True)`; without `progress` a run is silent there.
+Other suites are `--suite paper`, `standard`, `hard`, `audit` and `selection` ([does a metric pick the right detector?](selection.md)). Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function], progress=True)`; without `progress` a run is silent there.
 
 Metrics are sorted by average Spearman, each with its place; `--order given` keeps the order of the paper or of the command. `explain(metric)` says on which tasks, at which noise and on which
 label sets a metric is worst and how many pairs of models it *reverses* (the worse model got the better value) and *ties* (both got the same). **tied pairs** is the first column to look at: a metric with a threshold

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tsadeval.core.times import times
     from tsadeval.evaluation import evaluate, evaluate_many
     from tsadeval.evaluation.events import events
-    from tsadeval.evaluation.scorer import scorer
+    from tsadeval.evaluation.single import scorer
     from tsadeval.experiments.detect import detect
     from tsadeval.experiments.score_files import score_files
     from tsadeval.incidents.align import align
@@ -58,7 +58,7 @@ _HOMES = {
     "reproduce": "tsadeval.reproduction.reproduce",
     "times": "tsadeval.core.times",
     "score_files": "tsadeval.experiments.score_files",
-    "scorer": "tsadeval.evaluation.scorer",
+    "scorer": "tsadeval.evaluation.single",
 }
 
 __all__ = [

@@ -390,7 +390,7 @@ def test_incidents_by_any_format_that_scores_can_have(tmp_path, ending, kind):
     spans = Spans(path, ["server"])
     assert spans.labels({"server": "01"}, "", times).tolist() == expected
     assert spans.labels({"server": "001"}, "", times).sum() == 0
-    assert spans.covered({"server": "1"}, "", times).tolist() == [bool(label) for label in expected]
+    assert spans.labels({"server": "1"}, "", times, inside=True).tolist() == expected
 
 
 def test_a_file_without_incidents_has_none(tmp_path):

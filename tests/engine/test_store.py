@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import compress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +33,16 @@ def missing(store, plan):
 
 def parts(folder):
     return sorted((folder / "parts").glob("*.parquet"))
+
+
+def test_a_cell_holds_texts_and_numbers_only():
+    class Flagged(NamedTuple):
+        name: str
+        kept: bool
+
+    with pytest.raises(TypeError, match=r"Flagged\.kept is bool: a field of a cell is str, int or float"):
+        Layout.of(Flagged, "tsadeval score")
+    assert Layout.of(Flagged, "tsadeval score", kept="bool_").columns["kept"] == "bool_"
 
 
 @pytest.mark.slow

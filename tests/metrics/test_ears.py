@@ -48,7 +48,10 @@ def test_check_values():
     data = Scoring.of(Y, S)
     changes = kernel.changes(data.scores, data.truth.starts, data.truth.counts, data.truth.first, 3, 0, 0.5)
     changes = changes[np.argsort(-S[changes["position"]], kind="stable")]
-    seen, base = kernel.totals(data.sorted, S[changes["position"]], changes, 3, 0.01)  # with points on their own only
+    nothing = np.empty(0, kernel.LEVEL)
+    seen, base = kernel.totals(
+        data.sorted, S[changes["position"]], changes, 3, 0.01, nothing
+    )  # points on their own only
     assert (seen / 2 - base) / (1 - base) == pytest.approx(0.5352766274105705, abs=1e-14)
 
 

@@ -11,7 +11,7 @@ from tsadeval import plot
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.alarms import FALSE, FOUND, MISSED
-from tsadeval.plot.curves import _counts, surface_curve
+from tsadeval.plot.series import _counts, surface_curve
 
 pytestmark = pytest.mark.slow
 

@@ -69,6 +69,10 @@ def test_results_are_of_one_class_and_have_the_views_of_their_suite():
     assert not hasattr(hard, "latency")
     with pytest.raises(AttributeError, match="no 'agreement': suite quick has robustness, latency, sensitivity"):
         quick.agreement()
+    quick._analysis = object()  # that of a user's suite need not have any
+    assert "table" in dir(quick)
+    with pytest.raises(AttributeError, match="no 'agreement': suite quick has no views"):
+        quick.agreement()
     again = pickle.loads(pickle.dumps(hard))
     assert repr(again) == repr(hard)
     assert again.sensitivity().rows == hard.sensitivity().rows

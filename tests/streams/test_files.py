@@ -98,6 +98,8 @@ def test_what_is_wrong_is_said(files, tmp_path):
         te.evaluate_stream(tmp_path / "none.parquet")
     with pytest.raises(InvalidInputError, match="npz: save npy"):
         te.evaluate_stream(tmp_path / "a.npz")
+    with pytest.raises(InvalidInputError, match=r"a\.xlsx: cannot be read in batches; use [^(]*$"):
+        te.evaluate_stream(tmp_path / "a.xlsx")
     (tmp_path / "bad.parquet").write_bytes(b"nothing")
     with pytest.raises(InvalidInputError, match=r"bad.parquet: damaged or truncated"):
         te.evaluate_stream(tmp_path / "bad.parquet")

@@ -9,12 +9,10 @@ require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402
     compare,
-    datasets,
     detect,
     leaderboard,
     rankeval,
     registries,
-    reproduce,
     score,
     watch,
 )
@@ -34,8 +32,8 @@ app.command("watch")(watch.watch)
 app.command("metrics")(registries.metrics)
 app.command("detectors")(registries.detectors)
 app.command("detect")(detect.detect)
-app.command("reproduce")(reproduce.reproduce)
-app.add_typer(datasets.app, name="datasets")
+app.command("reproduce")(rankeval.reproduce)
+app.add_typer(registries.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
 app.add_typer(leaderboard.app, name="leaderboard")
 

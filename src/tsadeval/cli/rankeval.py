@@ -1,4 +1,4 @@
-"""`tsadeval rankeval`: run the benchmark of metrics and show its results."""
+"""`tsadeval rankeval`: run the benchmark of metrics, show its results; `reproduce`: the paper's tables beside ours."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,6 +32,8 @@ from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint
 from tsadeval.rankeval.suites.paper_rankings import Order
 from tsadeval.rankeval.suites.selection import SelectionSuite
+from tsadeval.reproduction.reproduce import RESULTS
+from tsadeval.reproduction.reproduce import reproduce as reproduce_paper
 
 app = typer.Typer(
     help="Judge metrics: how well do they order models whose true order is known?",
@@ -288,3 +290,27 @@ def _complain(result: SuiteResult) -> bool:
     failed = grouped(zip(values["metric"], values["message"], strict=True))
     say(f"{name} failed on {len(why)} series, first with {why[0]}" for name, why in failed.items())
     return bool(failed)
+
+
+@with_options
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"{', '.join(RESULTS)}, or all.")] = "all",
+    *,
+    store: Annotated[Path, typer.Option(help="Folder of what is computed.")] = Path("runs/reproduce"),
+    data: DataFolder = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the figures, in the paper's layout.")
+    ] = None,
+    work: Work,
+    format: Shown = "text",
+) -> None:
+    """Compute what is missing in the store, then print the paper's numbers on CCE beside ours.
+
+    Exit code 1 where something could not be computed for want of data.
+    """
+    with running("reproduce", work.dask) as bar:
+        found = reproduce_paper(name, store=store, data=data, n_jobs=work.jobs, progress=bar, output=output)
+    typer.echo(show(found, format))
+    say([*found.missing, f"the values are in {store}"])
+    if found.missing:
+        raise typer.Exit(1)

@@ -21,34 +21,21 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
 T = TypeVar("T")
+C = TypeVar("C", contravariant=True)
 D = TypeVar("D", bound=Scoring | Prediction)
 
 
-class OnScores(Protocol[P, R]):
-    """A public function of labels and scores; `compute` is the same of data that was checked already."""
+class Public(Protocol[C, P, R]):
+    """A public function of labels and scores or predictions; `compute` is the same of data that was checked already."""
 
     __name__: str
     checks: dict[str, Check]
 
     @property
-    def compute(self) -> Callable[Concatenate[Scoring, P], R]:
+    def compute(self) -> Callable[Concatenate[C, P], R]:
         """The function of checked data."""
 
-    def __call__(self, y_true: Any, y_score: Any, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Check the inputs, then judge them."""
-
-
-class OnPredictions(Protocol[P, R]):
-    """A public function of labels and binary predictions, as `OnScores`."""
-
-    __name__: str
-    checks: dict[str, Check]
-
-    @property
-    def compute(self) -> Callable[Concatenate[Prediction, P], R]:
-        """The function of checked data."""
-
-    def __call__(self, y_true: Any, y_pred: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, y_true: Any, other: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Check the inputs, then judge them."""
 
 
@@ -115,7 +102,7 @@ _PRF = docstrings.described(
 
 def takes_scores(
     checks: Mapping[str, Check] | None = None, *, like: Callable[..., Any] | None = None
-) -> Callable[[Callable[Concatenate[Scoring, P], S]], OnScores[P, S]]:
+) -> Callable[[Callable[Concatenate[Scoring, P], S]], Public[Scoring, P, S]]:
     """Give a function of a checked `Scoring` its public face; whatever it returns is returned.
 
     With `like`, it has the options of another function, or of a dataclass of options, and takes them as `**options`.
@@ -125,7 +112,7 @@ def takes_scores(
 
 def takes_predictions(
     checks: Mapping[str, Check] | None = None,
-) -> Callable[[Callable[Concatenate[Prediction, P], S]], OnPredictions[P, S]]:
+) -> Callable[[Callable[Concatenate[Prediction, P], S]], Public[Prediction, P, S]]:
     """Give a function of a checked `Prediction` its public face; whatever it returns is returned."""
     return _taking(Prediction, checks, None)
 
@@ -160,7 +147,7 @@ def shared(compute: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P
     return once
 
 
-def score_metric(**description: Any) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
+def score_metric(**description: Any) -> Callable[[Callable[Concatenate[Scoring, P], float]], Public[Scoring, P, float]]:
     """Register a function of a checked `Scoring` as a metric.
 
     See `Metric` for the description. Besides, `like` is as for `takes_scores`, and `zero` says which data get the value
@@ -171,7 +158,7 @@ def score_metric(**description: Any) -> Callable[[Callable[Concatenate[Scoring, 
 
 def prediction_metric(
     **description: Any,
-) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
+) -> Callable[[Callable[Concatenate[Prediction, P], float]], Public[Prediction, P, float]]:
     """Register a function of a checked `Prediction` as a metric, as `score_metric` does."""
     return _registering("predictions", Prediction, description)
 

@@ -232,3 +232,20 @@ def doubled(name: str, where: str, zone: Any) -> InvalidInputError:
     return InvalidInputError(
         f"{name}: {where} comes twice in {zone}, where clocks went back: give offsets, such as 2025-10-26 02:30+01:00"
     )
+
+
+OFFSET = re.compile(r"[+-](\d\d):?(\d\d)$", re.ASCII)
+
+
+def type_of(values: Any) -> Any:
+    """Return the type of the values of a column, which arrays of Arrow do not call dtype; None where it has none."""
+    return getattr(values, "dtype", getattr(values, "type", None))
+
+
+def zone_of(dtype: Any) -> str:
+    """Return the time zone that a type of pandas, polars or Arrow names, "" for none."""
+    zone = str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
+    offset = OFFSET.search(zone)
+    if offset is not None and (offset[1] > "23" or offset[2] > "59"):
+        raise InvalidInputError(f"there is no time zone {printable(zone)!r}: offsets are less than 24 hours")
+    return zone

@@ -23,13 +23,13 @@ WITH_OPTIONS = {"recommended": ("cce(normalize='robust')",)}
 
 def metric_sets() -> dict[str, list[Metric]]:
     """Return the named sets: those that records say they belong to, and "all"."""
-    names = sorted({name for metric in METRICS.values() for name in metric.sets})
-    sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
+    metrics = list(METRICS.values())
+    sets = {name: [m for m in metrics if name in m.sets] for name in sorted({name for m in metrics for name in m.sets})}
     for name, texts in WITH_OPTIONS.items():
         sets[name] += map(_parse_once, texts)
     # Statistics of a comparison are of its first metric by default: one of scores, where there is such.
     sets["recommended"].sort(key=lambda metric: (metric.kind != "scores", metric.direction == "lower"))
-    return {**sets, "all": list(METRICS.values())}
+    return {**sets, "all": metrics}
 
 
 _parse_once = cache(parse_metric)

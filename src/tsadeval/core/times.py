@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tsadeval._optional import require
 from tsadeval.core.durations import (
     HOUR,
+    OFFSET,
     SECOND,
     UNITS,
     Readings,
@@ -26,10 +27,11 @@ from tsadeval.core.durations import (
     read_duration,
     refuse_missing_hour,
     timedelta_size,
+    type_of,
     unit_size,
+    zone_of,
 )
 from tsadeval.core.events import Index
-from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
@@ -40,7 +42,6 @@ _DATE = re.compile(
     r"(\d{4}-\d\d-\d\d|\d{8}(?=T))(?:[T ](\d\d:?\d\d(?::?\d\d(?:\.(\d{1,9}))?)?)\s*(Z|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
-_OFFSET = re.compile(r"[+-](\d\d):?(\d\d)$", re.ASCII)
 # A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
 LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
@@ -230,23 +231,9 @@ def _common_offset(given: NDArray[Any]) -> str:
 
 def _offset_of(value: Any) -> str:
     if isinstance(value, str):
-        offset = _OFFSET.search(value)
+        offset = OFFSET.search(value)
         return offset[0] if offset else "UTC"
     return str(getattr(value, "tzinfo", "") or "")
-
-
-def type_of(values: Any) -> Any:
-    """Return the type of the values of a column, which arrays of Arrow do not call dtype; None where it has none."""
-    return getattr(values, "dtype", getattr(values, "type", None))
-
-
-def zone_of(dtype: Any) -> str:
-    """Return the time zone that a type of pandas, polars or Arrow names, "" for none."""
-    zone = str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
-    offset = _OFFSET.search(zone)
-    if offset is not None and (offset[1] > "23" or offset[2] > "59"):
-        raise InvalidInputError(f"there is no time zone {printable(zone)!r}: offsets are less than 24 hours")
-    return zone
 
 
 def _check_order(found: Times, name: str) -> None:

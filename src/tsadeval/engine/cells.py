@@ -65,6 +65,9 @@ class Layout(Generic[C]):
         `columns` are those besides, and those of another type than usual.
         """
         kinds = {name: (*get_args(kind), kind)[0] for name, kind in get_type_hints(cell).items()}  # of "str | None" str
+        for name, kind in kinds.items():
+            if name not in columns and kind not in _ARROW:
+                raise TypeError(f"{cell.__name__}.{name} is {kind.__name__}: a field of a cell is str, int or float")
         own = {name: columns.pop(name, "") or _ARROW[kind] for name, kind in kinds.items()}
         return cls(cell, {**own, **columns, **OUTCOME}, command)
 

@@ -66,10 +66,8 @@ class SeriesEvaluation(MappingResult):
 
     def _grid(self) -> Grid:
         """Return a row per series, a column per metric; the average last."""
-        values: dict[str, dict[str, float]] = {}
-        for row in self.rows:
-            values.setdefault(row["series"], {})[row["metric"]] = row["value"]
-        body = [[series, *(found[name] for name in self.macro)] for series, found in values.items()]
+        values = grouped((row["series"], (row["metric"], row["value"])) for row in self.rows)
+        body = [[series, *map(dict(found).get, self.macro)] for series, found in values.items()]
         return [["series", *self.macro], *body, ["macro", *self.macro.values()]]
 
     def _notes(self) -> list[str]:

@@ -6,10 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from tsadeval.core.durations import type_of
 from tsadeval.core.events import Events
 from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, is_number, printable
-from tsadeval.core.times import type_of
 from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, hint, warn
 from tsadeval.tables.columns import NULLS, is_missing, python_values
 from tsadeval.tables.reading import read_table

@@ -28,9 +28,9 @@ from tsadeval.metrics.counting import (
     cheapest,
     first_best,
     level_ends,
+    matches,
     overlaps,
     owners,
-    points_inside,
     ranges,
     widened,
     window_maxima,
@@ -245,7 +245,7 @@ def average_detection_count(data: Prediction) -> float:
     >>> te.metrics.average_detection_count([0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1])
     0.75
     """
-    return float(np.mean(points_inside(data.events, data.predicted) / data.events.lengths))
+    return float(np.mean(matches(data).hits / data.events.lengths))
 
 
 POINTS = Span(0, integer=True)

@@ -49,13 +49,13 @@ def _tolerance(data: Scoring, given: int | None) -> int:
 
 
 class _Weighed(NamedTuple):
-    """Changes of the points' weights, mean rarity of the events and of the normal points, and every level."""
+    """Changes of the points' weights, mean rarity of the events and of the normal points, and `count` levels."""
 
     changes: NDArray[Any]
     full: int
     seen: float
     base: float
-    levels: NDArray[Any] | None
+    levels: NDArray[Any]
 
     @property
     def score(self) -> float:
@@ -64,14 +64,12 @@ class _Weighed(NamedTuple):
 
 def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float, count: int = 0) -> _Weighed:
     truth, width = data.truth, _tolerance(data, tolerance)
-    full, levels = max(width, 1), np.empty(count, kernel.LEVEL) if count else None
+    full, levels = max(width, 1), np.empty(count, kernel.LEVEL)
     changes = kernel.changes(data.raw, truth.starts, truth.counts, truth.first, width, width, earliness)
-    ordered = descending(data.raw[changes["position"]].astype(np.float64))
-    # What is large is let go before the scores are sorted: their order without their places is half as large.
-    found, scores = changes[ordered["position"]], ordered["score"].copy()
-    del ordered, changes
-    seen, base = kernel.totals(data.sorted, scores, found, full, floor, levels)
-    return _Weighed(found, full, seen / len(data.events), base, levels)
+    scores = kernel.scores_of(changes, data.raw)
+    changes = kernel.put_in_order(descending(scores), changes, scores)
+    seen, base = kernel.totals(data.sorted, scores, changes, full, floor, levels)
+    return _Weighed(changes, full, seen / len(data.events), base, levels)
 
 
 @score_metric(
@@ -148,9 +146,9 @@ def ears_breakdown(
         return EARSBreakdown(math.nan, math.nan, math.nan, width, events, nothing)
     distinct = data.levels[0]
     found = _weigh(data, tolerance, floor, earliness, len(distinct))
-    assert found.levels is not None
-    weights, places = kernel.spread(found.changes, data.n, found.full), levels_of(data.scores, distinct)
-    places = np.minimum(places, len(distinct) - 1)  # another thread may have written to the scores
+    weights = kernel.spread(found.changes, data.n, found.full)
+    # No place is beyond the levels: another thread may have written to the scores.
+    places = np.minimum(levels_of(data.scores, distinct), len(distinct) - 1)
     events["rarity"] = np.add.reduceat(
         np.append(weights["earliness"] * found.levels["rarity"][places], 0.0), np.column_stack([starts, stops]).ravel()
     )[::2]
@@ -159,8 +157,8 @@ def ears_breakdown(
     events["lost"] = (1 - events["rarity"]) / skill
     error = float(np.std(events["share"], ddof=1) * math.sqrt(len(events))) if len(events) > 1 else math.nan
     # The normal points, those first that cost most.
-    of_anomalous, of_normal = 1 / skill, -(1 - found.seen) / (1 - found.base) ** 2
-    charge: Floats = kernel.charges(places, weights, found.levels, floor, of_anomalous, of_normal)
+    worth = 1 / skill, -(1 - found.seen) / (1 - found.base) ** 2
+    charge: Floats = kernel.charges(places, weights, found.levels, floor, *worth)
     normal = np.flatnonzero(~data.truth.mask)
     order = normal[np.argsort(-charge[normal], kind="stable")]
     alarms = np.zeros(len(order), FALSE_ALARM_COLUMNS)

@@ -65,8 +65,7 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
     """
-    data = with_early(data, early)
-    return float(np.count_nonzero(matches(data).hits)) / len(data.events)
+    return event.compute(with_early(data, early)).recall
 
 
 def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:
@@ -230,7 +229,7 @@ def time_in_alarm(data: Prediction) -> float:
     """
     shares = data.setting.shares
     if shares is None:
-        return data.predicted.points / data.n
+        return matches(data).alarmed / data.n
     return float(shares[data.alarms.mask].sum()) / float(shares.sum())
 
 

@@ -37,7 +37,6 @@ from tsadeval.metrics.counting import (
     matches,
     overlaps,
     owners,
-    points_inside,
     prf_of_counts,
     widened,
     window_maxima,
@@ -53,12 +52,6 @@ _REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019
 _POWERS_OF_3 = 3 ** np.arange(40, dtype=np.int64)
 
 _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
-
-
-def _false(data: Prediction) -> int:
-    """Count the alarms outside the events, which no adjustment changes."""
-    met = matches(data)
-    return met.alarmed - met.found
 
 
 def _reduced_lengths(lengths: Index) -> Index:
@@ -104,7 +97,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     PRF(precision=0.75, recall=0.75, f1=0.75)
     """
     found = int(data.events.lengths[matches(data).hits > 0].sum())
-    return prf_of_counts(found, _false(data), data.events.points, beta)
+    return prf_of_counts(found, matches(data).false_points, matches(data).anomalous, beta)
 
 
 @prediction_metric(
@@ -146,7 +139,7 @@ def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> 
     gains = np.zeros(len(shares) + 1, np.int64)
     np.add.at(gains, reached, lengths - hits)
     found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
-    return np.asarray(f_of_counts(found, _false(data), data.events.points, beta))
+    return np.asarray(f_of_counts(found, matches(data).false_points, matches(data).anomalous, beta))
 
 
 def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> float:
@@ -188,7 +181,7 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
     hits, lengths = matches(data).hits, data.events.lengths
     share = hits / lengths
     found = np.where((hits > 0) & (share > k if strict else share >= k), lengths, hits)
-    return prf_of_counts(int(found.sum()), _false(data), data.events.points, beta).f1
+    return prf_of_counts(int(found.sum()), matches(data).false_points, matches(data).anomalous, beta).f1
 
 
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
@@ -282,7 +275,7 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
     events = data.events
     in_time = matches(data).first < events.starts + np.minimum(events.lengths, min(max_delay, data.n) + 1)
     found = int(events.lengths[in_time].sum())
-    return prf_of_counts(found, _false(data), events.points, beta).f1
+    return prf_of_counts(found, matches(data).false_points, matches(data).anomalous, beta).f1
 
 
 @prediction_metric(
@@ -315,7 +308,7 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """
     worth = _reduced_lengths(data.events.lengths)
     found = int(worth[matches(data).hits > 0].sum())
-    return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
+    return prf_of_counts(found, matches(data).false_points, int(worth.sum()), beta).f1
 
 
 def _hits_needed(lengths: Index, k: float) -> Index:
@@ -377,7 +370,7 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
     stops = np.minimum(pieces.stops + near, events.stops[pieces.first])
     twice = np.maximum(stops[:-1] - starts[1:], 0)  # only pieces of the same event can reach each other
     found = int(np.sum(stops - starts) - np.sum(twice))
-    return prf_of_counts(found, _false(data), events.points, beta).f1
+    return prf_of_counts(found, matches(data).false_points, events.points, beta).f1
 
 
 def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -> float:
@@ -429,7 +422,8 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
         wide = widened(Events(outside.starts, outside.stops, data.n), width)
     else:
         wide = widened(alarms, width)
-    hits = points_inside(events, wide)
+    inside = overlaps(events, wide)
+    hits = np.bincount(inside.first, inside.stops - inside.starts, len(events)).astype(np.int64)
     false = wide.points - int(hits.sum())
     if form != "symmetric":
         hits = np.where(matches(data).hits > 0, events.lengths, hits)

@@ -17,12 +17,10 @@ import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.define import score_metric, shared
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
+from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number, recall_weight
 from tsadeval.metrics.counting import (
     curve,
     event_maxima,
-    f_of_counts,
-    level_ends,
     places_at_top,
     ranks_of,
     sweep_at,
@@ -140,7 +138,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     """
     total = data.events.points
     return max(
-        float(f_of_counts(part.found + part.found_before, part.false + part.false_before, total, beta).max())
+        float(kernel.best_f(part.found, part.false, part.found_before, part.false_before, total, recall_weight(beta)))
         for part in sweeps_of(data)
         if len(part.found)
     )
@@ -192,14 +190,12 @@ _SORBO = (
 def _adjusted_steps(data: Scoring) -> tuple[Index, Index, Index, Index]:
     """At every distinct highest score v of an event, descending: points found before, points found from v on, normal
     points that score more than v, normal points that score at least v."""
-    maxima = event_maxima(data)
+    maxima, lengths = event_maxima(data), data.truth.counts[1 - data.truth.first :: 2]
     order = np.argsort(-maxima, kind="stable")
-    last = level_ends(maxima[order])
-    v, found = maxima[order][last], np.cumsum(data.events.lengths[order])[last]
     # The sweep that others have too; but where many points are anomalous, few of them are the highest of an event.
-    sweep = curve(data) if 8 * data.events.points < data.n else sweep_at(data, v.copy())
-    places = sweep.places(v)
-    return np.append(0, found[:-1]), found, sweep.above[places], sweep.false[places]
+    sweep = curve(data) if 8 * lengths.sum() < data.n else sweep_at(data, maxima.copy())
+    before, found, above, false = kernel.adjusted(maxima[order], lengths[order], *sweep[:4])
+    return before, found, above, false
 
 
 @score_metric(
@@ -222,9 +218,9 @@ def auc_roc_pa(data: Scoring) -> float:
     >>> te.metrics.auc_roc_pa([0, 1, 1, 0, 1, 0], [0.1, 0.9, 0.2, 0.3, 0.3, 0.2])
     0.9444444444444444
     """
-    before, found, above, false = _adjusted_steps(data)
-    pairs = data.events.points * (data.n - data.events.points)
-    return float(1 - np.sum((found - before).astype(np.float64) * (above + false)) / (2 * pairs))
+    _, found, above, false = _adjusted_steps(data)
+    anomalous = int(found[-1])
+    return float(1 - kernel.pairs_lost(found, above, false) / (2 * anomalous * (data.n - anomalous)))
 
 
 @score_metric(
@@ -256,4 +252,4 @@ def auc_pr_pa(data: Scoring, *, interpolation: str = "step") -> float:
     0.9583333333333334
     """
     before, found, above, false = _adjusted_steps(data)
-    return _twice_area(before, found, above, false, interpolation) / (2 * data.events.points)
+    return _twice_area(before, found, above, false, interpolation) / (2 * int(found[-1]))

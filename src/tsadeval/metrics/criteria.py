@@ -20,7 +20,8 @@ BUDGET = 10_000  # points in which one look is allowed
 NORMAL = 0.01  # share of the normal points that may be alarmed
 # Thresholds that are tried on labelled series: scores as they are, and shares of the points.
 LEVELS = np.arange(101) / 100
-SHARES = np.geomspace(3e-4, 0.55, 25)
+PERCENT = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100]
+SHARES = np.array(PERCENT) / 100
 
 
 class Outcomes(NamedTuple):
@@ -108,7 +109,7 @@ class Criterion:
     summary: str
     function: Callable[[Outcomes], Floats]
     kin: tuple[str, ...] = ()
-    version: str = "r1"
+    version: str = "r2"  # r1: other shares were tried
     own: Own | None = None
 
     def curve(self, data: Scoring, low: float = 0.0, high: float = 1.0) -> Floats:

@@ -177,7 +177,7 @@ def in_one_unit(
     same = isinstance(merge_gap, str) == isinstance(min_duration, str)
     if same or min_duration == 1:
         gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, data.setting.positions(min_duration, data.n)[0] if same else 0.0, begins, ends
+        return gap, data.setting.positions(min_duration, 0)[0] if same else 0.0, begins, ends
     if merge_gap == 0:
         shortest, begins, ends = data.setting.stretches(min_duration, data.n)
         return 0.0, shortest, begins, ends
@@ -188,10 +188,10 @@ def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) ->
     """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
     runs = data.predicted
     gap, shortest, begins, ends = in_one_unit(data, merge_gap, min_duration)
-    # A gap in the data ends a run as quiet points do.
-    after = np.flatnonzero(begins[1:] > ends[:-1]) + 1
+    # A gap in the data, which only time stamps show, ends a run as quiet points do.
+    after = runs.starts[:0] if data.setting.times is None else np.flatnonzero(begins[1:] > ends[:-1]) + 1
     inside = after[data.alarms.mask[after - 1] & data.alarms.mask[after]] if len(after) else after
-    starts, stops = (np.sort(np.append(points, inside)) for points in (runs.starts, runs.stops))
+    starts, stops = (np.sort(np.append(at, inside)) if len(inside) else at for at in (runs.starts, runs.stops))
     apart = begins[starts[1:]] - ends[stops[:-1] - 1] > gap
     first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
     joined = Events(starts[first], stops[last], runs.n)

@@ -13,11 +13,9 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 
 from tsadeval.plot.alarms import curve, outcome_strips, trade_off, value_by_threshold, worst_events
 from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
-from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, vus_surface
-from tsadeval.plot.figures import write_explanation, write_figures
-from tsadeval.plot.latency import latency, latency_by
+from tsadeval.plot.figures import latency, latency_by, write_explanation, write_figures
 from tsadeval.plot.rankeval import five_models, quality_by_noise, sensitivity, value_by_false_alarms
-from tsadeval.plot.series import series_with_scores
+from tsadeval.plot.series import det_curve, pr_curve, roc_curve, series_with_scores, vus_surface
 from tsadeval.plot.suites import (
     agreement,
     disagreement,

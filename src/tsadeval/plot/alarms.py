@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.results import all_digits
+from tsadeval.core.results import ResultTable, all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.plot import style
 from tsadeval.thresholds.best import of_predictions
-from tsadeval.thresholds.choose import Choice, Curve
+from tsadeval.thresholds.choose import Choice
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
@@ -83,12 +82,12 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
 
 
 @style.styled
-def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
+def curve(found: ResultTable | Mapping[str, ResultTable], ax: Axes | None = None) -> Axes:
     """Draw the value of a metric over all thresholds, of one detector or of several; dots are the best values.
 
     Parameters
     ----------
-    found : Curve, or mapping from names to these
+    found : ResultTable, or mapping from names to these
         What `te.curve` returned. Several are drawn against the share of points that are alarmed, because their
         thresholds have different scales.
     ax : Axes, optional
@@ -102,7 +101,7 @@ def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     ('threshold', 'F1')
     """
     curves = dict(found) if isinstance(found, Mapping) else {"": found}
-    if not curves or not all(isinstance(one, Curve) for one in curves.values()):
+    if not curves or not all(isinstance(one, ResultTable) and hasattr(one, "exact") for one in curves.values()):
         raise InvalidInputError("found must be a result of te.curve, or a mapping from names to such results")
     metrics = {one.metric for one in curves.values()}
     if len(metrics) > 1:

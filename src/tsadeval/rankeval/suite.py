@@ -245,13 +245,14 @@ class SuiteResult(Result):
 
     def __getattr__(self, name: str) -> Any:
         analysis = self.__dict__.get("_analysis")
-        if name in getattr(analysis, "views", ()):
+        views = getattr(analysis, "views", ())  # which the analysis of a user's suite may not have
+        if name in views:
             return getattr(analysis, name)
-        own = "" if analysis is None else f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
+        own = "" if analysis is None else f": suite {self.plan.name} has {', '.join(views) or 'no views'}"
         raise AttributeError(f"this result has no {name!r}{own}")
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._analysis.views]
+        return [*super().__dir__(), *getattr(self._analysis, "views", ())]
 
     @property
     def rows(self) -> list[Row]:

@@ -13,9 +13,8 @@ from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
-from tsadeval.core.events import Index
 from tsadeval.core.facts import OddAlarms, odd_alarms
-from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Floats, Index, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.times import Times, longest
@@ -331,7 +330,10 @@ def operations(series: Sequence[SeriesView], choice: Choice) -> Data:
     words = choice.words
     names = ("detector", "threshold", "events", "detected", "false_alarms", "rate", "median", "p90", "cost", "message")
     found = [_series(one, choice) for one in series]
-    first = max(range(len(found)), key=lambda i: (_missed(found[i]) > 0, len(found[i]["incidents"]) > 0, -i))
+    first = max(
+        range(len(found)),
+        key=lambda i: (not all(one["found"] for one in found[i]["incidents"]), len(found[i]["incidents"]) > 0, -i),
+    )
     return {
         "sentence": choice.sentence,
         "detector": choice.detector,
@@ -349,10 +351,6 @@ def of_choice(series: Sequence[SeriesView], choice: Choice | None) -> Sequence[S
         return series
     own = [(one, {name: x for name, x in one.detectors.items() if name == choice.detector}) for one in series]
     return [replace(one, detectors=detectors) for one, detectors in own]
-
-
-def _missed(found: Data) -> int:
-    return sum(not one["found"] for one in found["incidents"])
 
 
 def _series(one: SeriesView, choice: Choice) -> Data:

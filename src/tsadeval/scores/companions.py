@@ -21,7 +21,7 @@ from tsadeval.core.messages import named
 from tsadeval.core.names import did_you_mean, printable, refuse_alike
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
-from tsadeval.incidents.placement import ANYHOW, INSIDE, Fitting, Labels, lay
+from tsadeval.incidents.placement import ANYHOW, INSIDE, Labels, lay
 from tsadeval.incidents.reader import (
     FOR_ALL,
     Asked,
@@ -38,7 +38,7 @@ from tsadeval.incidents.reader import (
 from tsadeval.scores.options import Options
 from tsadeval.scores.scored import Given, LeftOut, align, has_dates
 from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.columns import Array, python_values
+from tsadeval.tables.columns import python_values
 from tsadeval.tables.sources import user_path
 
 # What is said of intervals that do not fit the time stamps.
@@ -175,27 +175,21 @@ class Spans:
         """Return the intervals of a series and all that is known of them; None of windows."""
         return None if self._windows is not None else self._table_of(keys, file)
 
-    def labels(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
-        """0/1 labels of the points of a series; intervals that do not fit its time stamps are cut and counted."""
-        return self._place(keys, file, times, ANYHOW, tuple(_UNFIT))
+    def labels(self, keys: Mapping[str, str], file: str, times: Times, *, inside: bool = False) -> Labels:
+        """0/1 labels of the points of a series; intervals that do not fit its time stamps are cut and counted.
 
-    def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
-        """Which points of a series are inside the intervals."""
-        return self._place(keys, file, times, INSIDE, ("away", "dropped", "open")).view(np.bool_)
-
-    def _place(
-        self, keys: Mapping[str, str], file: str, times: Times, fitting: Fitting, counted: Sequence[str]
-    ) -> Labels:
-        """Place the intervals of one series on its time stamps, and count once what did not fit."""
+        Or, of spans that are ignored, which points are `inside` of them.
+        """
         try:
-            laid = lay(self._table_of(keys, file), times, fitting)
+            laid = lay(self._table_of(keys, file), times, INSIDE if inside else ANYHOW)
         except UnknownNameError as error:
             raise InvalidInputError(str(error)) from None
         series = (file, *(keys[name] for name in self._by))
         if series not in self._laid_on:
             self._laid_on.add(series)
+            counted = ("away", "dropped", "open") if inside else _UNFIT
             self._counts.update({name: getattr(laid, name) for name in counted})
-            self._late += laid.late.tolist() if fitting is ANYHOW else []
+            self._late += [] if inside else laid.late.tolist()
         return laid.labels
 
     def _table_of(self, keys: Mapping[str, str], file: str) -> IncidentTable:
@@ -386,7 +380,7 @@ class Companions:
             found["y_true"] = self.incidents.labels(first.keys, first.file, first.times)
             found["incidents"] = self.incidents.incidents(first.keys, first.file)
         if self.ignored is not None:
-            found["ignore"] = self.ignored.covered(first.keys, first.file, first.times)
+            found["ignore"] = self.ignored.labels(first.keys, first.file, first.times, inside=True).view(np.bool_)
         own = [
             {"ignore": _own(one.ignore, self.ignore, one), "values": _own(one.values, self.values, one)}
             for one in given

@@ -1,6 +1,7 @@
 """Scorings of users: built from labels, scores, times and ignored points; as given, left out, and aligned by stamps."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
@@ -12,6 +13,7 @@ from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Bools, Scoring, label_runs
 from tsadeval.core.names import printable
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.results import Row, plain
 from tsadeval.core.setting import MISSING, Missing, Setting, is_spans
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError, hint
@@ -153,6 +155,7 @@ def _count_unseen(scoring: Scoring, judged: Bools) -> int:
 
 
 NO_SCORE = "no point has a score"
+_SHOWN = 5  # names of detectors
 
 
 class LeftOut(NamedTuple):
@@ -353,3 +356,82 @@ def _placed(one: Given, at: Any, n: int) -> Given:
         ignore = np.zeros(n, np.bool_)
         ignore[at] = np.asarray(one.ignore)
     return replace(one, y_score=scores, ignore=ignore)
+
+
+class Known:
+    """What is known of scorings that were read."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, dict[str, None]] = {"series": {}, "detector": {}}  # also of what is left out
+        self.series: dict[str, Row] = {}
+        self.detectors: dict[str, None] = {}
+        self.left_out: list[LeftOut] = []
+        self.missing = Counter[str]()  # scores, by detector
+        self.count = 0
+
+    def add(self, one: Scored | LeftOut) -> None:
+        """Take in a scoring, or what is left out."""
+        for what, names in self.names.items():
+            names[getattr(one, what)] = None
+        if isinstance(one, LeftOut):
+            self.left_out.append(one)
+            if one.detector and one.reason == NO_SCORE:
+                self.detectors[one.detector] = None
+            return
+        self.count += 1
+        self.detectors[one.detector] = None
+        self.missing[one.detector] += one.missing
+        if one.series in self.series:
+            return
+        given, setting = one.given, one.scoring.setting
+        labels = np.asarray(given.y_true) != 0
+        row: Row = {"series": one.series, "points": len(labels), "anomalous_points": int(np.count_nonzero(labels))}
+        row["events"] = int(np.count_nonzero(np.diff(labels.view(np.int8), prepend=0) == 1))
+        row["ignored_points"] = setting.skipped - setting.unscored
+        if given.times is not None:
+            times = given.times
+            gaps = int(np.count_nonzero(times.after_gap))
+            row |= {"start": times.at(0), "end": times.at(len(times) - 1), "step": times.step / 1e9, "gaps": gaps}
+        self.series[one.series] = row
+
+    def check(self) -> None:
+        """Refuse scores of which nothing can be used."""
+        if self.count:
+            return
+        if self.left_out and all(one.reason == NO_SCORE for one in self.left_out):
+            raise InvalidInputError("no detector has a score on any series: there is nothing to judge")
+        why = [one for one in self.left_out if one.reason != NO_SCORE]
+        raise InvalidInputError("; ".join(causes(why)) or "scores is empty: there is no series to judge")
+
+    def lines(self) -> list[str]:
+        """Return what was understood, a line each."""
+        rows = list(self.series.values())
+        total = {name: sum(row[name] for row in rows) for name in ("points", "events", "ignored_points")}
+        names = ", ".join(list(self.detectors)[:_SHOWN]) + (", ..." if len(self.detectors) > _SHOWN else "")
+        detectors = f"{_count(len(self.detectors), 'detector')} ({names})"
+        lines = [f"{len(rows)} series, {detectors}, {_count(total['points'], 'point')}{_times(rows)}"]
+        quiet = sum(row["events"] == 0 for row in rows)
+        on = f" on {len(rows) - quiet} of {len(rows)} series" if len(rows) > 1 else ""
+        lines.append(f"labels: {_count(total['events'], 'event')}{on}")
+        if total["ignored_points"]:
+            lines.append(f"not judged: {_count(total['ignored_points'], 'point')}")
+        missing = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items() if count]
+        if missing:
+            lines.append(f"missing: {', '.join(missing[:_SHOWN])}{', ...' * (len(missing) > _SHOWN)}")
+        return lines + [f"left out: {line}" for line in causes(self.left_out)]
+
+
+def _times(rows: Sequence[Row]) -> str:
+    """When the points are, how far apart, and how many gaps there are."""
+    known = [row for row in rows if "start" in row]
+    if not known:
+        return ""
+    start, end = min(row["start"] for row in known), max(row["end"] for row in known)
+    step, gaps = float(np.median([row["step"] for row in known])), sum(row["gaps"] for row in known)
+    every = f"{step:g} s" if step < 120 else f"{step / 60:g} min" if step < 7200 else f"{step / 3600:g} h"
+    lost = f", {_count(gaps, 'gap')}" if gaps else ""
+    return f" ({plain(start)} to {plain(end)}, every {every}{lost})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

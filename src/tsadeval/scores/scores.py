@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
@@ -13,19 +13,18 @@ import numpy as np
 
 from tsadeval.core.facts import grouped
 from tsadeval.core.names import did_you_mean
-from tsadeval.core.results import Result, Row, plain
+from tsadeval.core.results import Result
 from tsadeval.core.setting import Missing
 from tsadeval.core.times import Times, read_moments
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
 from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
-from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored, causes, different
+from tsadeval.scores.scored import NO_SCORE, Given, Known, LeftOut, Scored, causes, different
 from tsadeval.scores.tabular import two_scorings
 from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.files import skipped_stores
 
 _FILES = 8  # of more, printing does not read them
-_SHOWN = 5
 
 Change = Callable[[Given | LeftOut], Given | LeftOut | None]
 
@@ -146,7 +145,7 @@ class Scores:
         All detectors of a series must have the same labels and time stamps, and something must be usable, unless they
         are not judged `together`. What is known of them is then remembered, so that nothing is read again for it.
         """
-        known = _Known()
+        known = Known()
         seen: dict[tuple[str, str], str] = {}
         truths: dict[str, tuple[str, bytes]] = {}
         found: Iterator[Given | LeftOut] = self._read_shards(together=together)
@@ -177,10 +176,8 @@ class Scores:
 
     def _read_shards(self, *, together: bool) -> Iterator[Given | LeftOut]:
         """Read the shards, together those that are known to have the same series."""
-        groups: dict[Any, list[Any]] = {}
-        for shard in self._shards.shards:
-            groups.setdefault(shard if shard.series is None or not together else shard.series, []).append(shard)
-        for shards in groups.values():
+        keys = (shard if shard.series is None or not together else shard.series for shard in self.shards)
+        for shards in grouped(zip(keys, self.shards, strict=True)).values():
             if len(shards) == 1:
                 yield from shards[0].read()
             else:
@@ -203,9 +200,9 @@ class Scores:
     # What is known of it.
 
     @cached_property
-    def _summary(self) -> "_Known":
+    def _summary(self) -> "Known":
         deque(self.read(), maxlen=0)
-        found: _Known = self.__dict__["_summary"]
+        found: Known = self.__dict__["_summary"]
         return found
 
     @property
@@ -384,82 +381,3 @@ def _part(one: Given | LeftOut, share: float | None, at: Any, *, first: bool) ->
         before = one.times.stamps < read_moments([at], one.times, "at")[0]
     mask = before if first else ~before
     return one.at_points(mask) if mask.any() else one.left_out("no point of it is in this part")
-
-
-class _Known:
-    """What is known of scorings that were read."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, dict[str, None]] = {"series": {}, "detector": {}}  # also of what is left out
-        self.series: dict[str, Row] = {}
-        self.detectors: dict[str, None] = {}
-        self.left_out: list[LeftOut] = []
-        self.missing = Counter[str]()  # scores, by detector
-        self.count = 0
-
-    def add(self, one: Scored | LeftOut) -> None:
-        """Take in a scoring, or what is left out."""
-        for what, names in self.names.items():
-            names[getattr(one, what)] = None
-        if isinstance(one, LeftOut):
-            self.left_out.append(one)
-            if one.detector and one.reason == NO_SCORE:
-                self.detectors[one.detector] = None
-            return
-        self.count += 1
-        self.detectors[one.detector] = None
-        self.missing[one.detector] += one.missing
-        if one.series in self.series:
-            return
-        given, setting = one.given, one.scoring.setting
-        labels = np.asarray(given.y_true) != 0
-        row: Row = {"series": one.series, "points": len(labels), "anomalous_points": int(np.count_nonzero(labels))}
-        row["events"] = int(np.count_nonzero(np.diff(labels.view(np.int8), prepend=0) == 1))
-        row["ignored_points"] = setting.skipped - setting.unscored
-        if given.times is not None:
-            times = given.times
-            gaps = int(np.count_nonzero(times.after_gap))
-            row |= {"start": times.at(0), "end": times.at(len(times) - 1), "step": times.step / 1e9, "gaps": gaps}
-        self.series[one.series] = row
-
-    def check(self) -> None:
-        """Refuse scores of which nothing can be used."""
-        if self.count:
-            return
-        if self.left_out and all(one.reason == NO_SCORE for one in self.left_out):
-            raise InvalidInputError("no detector has a score on any series: there is nothing to judge")
-        why = [one for one in self.left_out if one.reason != NO_SCORE]
-        raise InvalidInputError("; ".join(causes(why)) or "scores is empty: there is no series to judge")
-
-    def lines(self) -> list[str]:
-        """Return what was understood, a line each."""
-        rows = list(self.series.values())
-        total = {name: sum(row[name] for row in rows) for name in ("points", "events", "ignored_points")}
-        names = ", ".join(list(self.detectors)[:_SHOWN]) + (", ..." if len(self.detectors) > _SHOWN else "")
-        detectors = f"{_count(len(self.detectors), 'detector')} ({names})"
-        lines = [f"{len(rows)} series, {detectors}, {_count(total['points'], 'point')}{_times(rows)}"]
-        quiet = sum(row["events"] == 0 for row in rows)
-        on = f" on {len(rows) - quiet} of {len(rows)} series" if len(rows) > 1 else ""
-        lines.append(f"labels: {_count(total['events'], 'event')}{on}")
-        if total["ignored_points"]:
-            lines.append(f"not judged: {_count(total['ignored_points'], 'point')}")
-        missing = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items() if count]
-        if missing:
-            lines.append(f"missing: {', '.join(missing[:_SHOWN])}{', ...' * (len(missing) > _SHOWN)}")
-        return lines + [f"left out: {line}" for line in causes(self.left_out)]
-
-
-def _times(rows: Sequence[Row]) -> str:
-    """When the points are, how far apart, and how many gaps there are."""
-    known = [row for row in rows if "start" in row]
-    if not known:
-        return ""
-    start, end = min(row["start"] for row in known), max(row["end"] for row in known)
-    step, gaps = float(np.median([row["step"] for row in known])), sum(row["gaps"] for row in known)
-    every = f"{step:g} s" if step < 120 else f"{step / 60:g} min" if step < 7200 else f"{step / 3600:g} h"
-    lost = f", {_count(gaps, 'gap')}" if gaps else ""
-    return f" ({plain(start)} to {plain(end)}, every {every}{lost})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

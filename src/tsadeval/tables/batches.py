@@ -191,7 +191,6 @@ def _check_source(source: Any) -> Any:
     path = path if "://" in path else str(user_path(path))
     known = [suffix for suffix, form in FORMATS.items() if not form.whole]
     if suffix_of(path) not in known:
-        raise InvalidInputError(
-            f"{printable(path)}: cannot be read in batches; use {', '.join(known)} (npz: save npy files)"
-        )
+        instead = " (npz: save npy files)" * (suffix_of(path) == ".npz")
+        raise InvalidInputError(f"{printable(path)}: cannot be read in batches; use {', '.join(known)}{instead}")
     return path

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.durations import zone_of
 from tsadeval.core.names import did_you_mean, is_number, printable
-from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import (
     Array,

@@ -6,7 +6,7 @@ very same alarms when it is applied to the scores as they were given, `y_score >
 
 from tsadeval.thresholds.best import BestThreshold, best, best_threshold
 from tsadeval.thresholds.choices import choose_threshold
-from tsadeval.thresholds.choose import Choice, Curve, budget, curve
+from tsadeval.thresholds.choose import Choice, budget, curve
 from tsadeval.thresholds.fitted import SPOT, FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
 from tsadeval.thresholds.rules import (
     RULES,
@@ -24,7 +24,6 @@ __all__ = [
     "SPOT",
     "BestThreshold",
     "Choice",
-    "Curve",
     "FittedRule",
     "ThresholdRule",
     "best",

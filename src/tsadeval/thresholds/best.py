@@ -142,8 +142,7 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
     """Find the best threshold, as `best_threshold` does, for checked data."""
     found = _swept(metric, metric.best, data) if metric.best is not None else _searched(metric, data)
     none, _ = metric.value_of(data.above(data.high))
-    sign = 1 if metric.direction == "higher" else -1
-    if not math.isnan(none) and (math.isnan(found.value) or sign * none > sign * found.value + SAME):
+    if not math.isnan(none) and (math.isnan(found.value) or metric.sign * none > metric.sign * found.value + SAME):
         return BestThreshold(data.high, none, found.exact)
     return found
 

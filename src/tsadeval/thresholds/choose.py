@@ -182,13 +182,6 @@ def _lowest(scoring: Scoring, share: float) -> float:
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
 
 
-class Curve(ResultTable):
-    """The values of a metric at falling thresholds; rows of threshold, value, alarms and alarmed_points."""
-
-    metric: str
-    exact: bool
-
-
 def curve(
     metric: AnyMetric,
     y_true: Any,
@@ -197,7 +190,7 @@ def curve(
     points: int = 500,
     times: Any = None,
     **reading: Unpack[Reading],
-) -> Curve:
+) -> ResultTable:
     """Compute the value of a metric of predictions at every threshold, thinned for drawing.
 
     Parameters
@@ -214,8 +207,9 @@ def curve(
 
     Returns
     -------
-    Curve
-        Rows of threshold, value, alarms and alarmed_points, from no alarm at all to an alarm everywhere.
+    ResultTable
+        Rows of threshold, value, alarms and alarmed_points, from no alarm at all to an alarm everywhere; `metric`, and
+        `exact`, whether these are all thresholds.
 
     Examples
     --------
@@ -241,7 +235,7 @@ def curve(
     head, shown = ["threshold", str(chosen), "alarms", "alarmed_points"], rows[:: math.ceil(len(rows) / _SHOWN)]
     what = "all thresholds" if exact else "some of all thresholds, evenly spaced, each value exact"
     grid, notes = [head, *grid_of(shown, list(rows[0]))[1:]], [f"{len(rows)} rows: {what}"]
-    return Curve(rows, grid=grid, notes=notes, metric=str(chosen), exact=exact)
+    return ResultTable(rows, grid=grid, notes=notes, metric=str(chosen), exact=exact)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD
+
 # What tells a point from one that weighs `full` and is no trailing maximum. A point of an event lacks all of it, and
 # `value` are the bits of its weight in its event; else `value` is the weight of points whose trailing maximum it is, a
 # whole number. A point may have two entries.
@@ -29,6 +32,10 @@ cdef packed struct Weight:
     long long own
     double earliness
     long long trailing
+
+cdef packed struct Point:
+    double score
+    long long position
 
 ctypedef fused score_t:
     float
@@ -113,28 +120,34 @@ cdef int weigh_run(
     """
     cdef Py_ssize_t i, block = 0, stop, best, at, last = 0
     cdef Py_ssize_t near = min(full - 1, length) if after_event else 0
+    cdef Py_ssize_t beyond = max(length - full + 1, near) if before_event else length
     cdef long long reached = 0
+    cdef double score, highest
     for i in range(near):
         found.put(start + i, full - weight_of(i, length, after_event, before_event, full), 0)
-    for i in range(max(length - full + 1, near) if before_event else length, length):
+    for i in range(beyond, length):
         found.put(start + i, full - weight_of(i, length, after_event, before_event, full), 0)
     while block < length:
         stop = min(block + window, length)
-        best = block
+        best, highest = block, scores[block]
         for i in range(block, stop):
-            best = i if scores[i] > scores[best] else best
+            score = scores[i]
+            if score > highest:
+                best, highest = i, score
             at = best
             if block > 0 and i + 1 < block + window:  # the window reaches back beyond the block's first point
                 at = suffix[i + 1 - block]
-                at = at if scores[at] > scores[best] else best
+                at = at if scores[at] > highest else best
             if at != last:
                 found.put(start + last, 0, reached)
                 last, reached = at, 0
-            reached += weight_of(i, length, after_event, before_event, full)
+            reached += full if near <= i < beyond else weight_of(i, length, after_event, before_event, full)
         if stop < length:
-            best = stop - 1
+            best, highest = stop - 1, scores[stop - 1]
             for i in range(stop - 1, block - 1, -1):
-                best = i if scores[i] > scores[best] else best
+                score = scores[i]
+                if score > highest:
+                    best, highest = i, score
                 suffix[i - block] = <int>best
         block = stop
     found.put(start + last, 0, reached)
@@ -156,7 +169,7 @@ def changes(
         else:
             points += counts[k]
     window = min(window, longest) + 1
-    cdef Changes found = Changes(points + points // 8 + 64)
+    cdef Changes found = Changes(points + scores.shape[0] // 4 + 64)
     cdef int *suffix = <int *>malloc(window * sizeof(int))
     if suffix == NULL:
         raise MemoryError
@@ -172,6 +185,34 @@ def changes(
     finally:
         free(suffix)
     return found.kept[: found.size]
+
+
+def scores_of(const Change[::1] changes, const score_t[::1] scores):
+    """The score of every change."""
+    cdef Py_ssize_t i
+    found = np.empty(changes.shape[0])
+    cdef double[::1] out = found
+    with nogil:
+        for i in range(changes.shape[0]):
+            out[i] = scores[changes[i].position]
+    return found
+
+
+def put_in_order(Point[::1] points, const Change[::1] changes, double[::1] scores):
+    """Move the sorted scores from the points to `scores`, and where these were the changes in the same order.
+
+    That takes no more memory, and memory that the system has to find costs more than the work in it.
+    """
+    cdef Py_ssize_t n = points.shape[0], i
+    cdef Change change
+    with nogil:
+        for i in range(n):
+            if i + AHEAD < n:
+                FETCH(&changes[points[i + AHEAD].position])
+            scores[i] = points[i].score
+            change = changes[points[i].position]
+            memcpy(&points[i], &change, sizeof(change))
+    return np.asarray(points).view(CHANGE)
 
 
 def spread(const Change[::1] changes, Py_ssize_t n, long long full):
@@ -204,19 +245,19 @@ cdef packed struct Level:
 
 def totals(
     const double[::1] ascending, const double[::1] scores, const Change[::1] changes, long long full, double floor,
-    Level[::1] levels=None,
+    Level[::1] levels,
 ):
     """The sum over anomalous points of weight times rarity, and the weighted mean rarity of the normal points.
 
-    `scores` are those of the changes, which descend by them. `levels`, where given, receives the distinct levels, the
-    highest first.
+    `scores` are those of the changes, which descend by them. `levels` receives the distinct levels, the highest first, as
+    far as it has room.
     """
     cdef Py_ssize_t n = ascending.shape[0], size = changes.shape[0], i = n, j, k, entry = 0, count = 0
     cdef long long total = full * n, own, trailing, above = 0, above_trailing = 0
     cdef double per_weight, score, gained, highest = log((1 + floor) / floor)
     cdef Sum seen, base, group
     cdef Level level
-    cdef bint store = levels is not None
+    cdef Py_ssize_t room = levels.shape[0]
     seen.total = seen.rest = base.total = base.rest = 0
     with nogil:
         for k in range(size):
@@ -247,7 +288,7 @@ def totals(
             add(&base, <double>own * level.rarity)
             above += own
             above_trailing += trailing
-            if store:
+            if count < room:
                 levels[count] = level
                 count += 1
     return seen.total + seen.rest, (base.total + base.rest) / <double>total

@@ -2,8 +2,10 @@
 
    A grid of cells over the levels tells which few of them a score has to be compared with. The cell of a score never
    falls as the score grows, not even where arithmetic rounds, so the counts are exact whatever the grid: it only decides
-   how long a search is. Cells of equal width are the quickest. Where they leave many levels to some cell (outliers,
-   heavy tails), cells follow the bits of the scores: the first ones lead to a piece, which has equal cells of its own.
+   how long a search is. Most cells have no level, and scores in them are but counted. Cells of equal width are the
+   quickest. Where they leave many levels to some cell, those but for the lowest and the highest few levels may do
+   (outliers); else (heavy tails) cells follow the bits of the scores: the first ones lead to a piece, which has equal
+   cells of its own.
 
    The file includes itself, once for each type of scores. */
 
@@ -18,6 +20,8 @@
 #define PIECES 1024
 #define WORTH 0.6 /* steps of a search that cost as much as finding a piece first, */
 #define EASY 0.25 /* and as much as a vectorised sort, with a merge */
+#define BUSY 0x80000000u
+#define LOOKED 256 /* scores looked at for an estimate */
 #define AT_ONCE 256 /* scores whose cells are found in one go: they stay in the first-level cache */
 
 typedef struct {
@@ -29,10 +33,15 @@ typedef struct {
 typedef struct {
     double low, scale, last; /* of equal cells, for scores that are halved */
     uint64_t low_key;
-    int32_t shift, pieces; /* no pieces: equal cells */
+    int32_t shift, pieces, cells; /* no pieces: equal cells */
     Piece piece[PIECES];
     int32_t *begin; /* of every cell: how many levels lie in cells before it */
+    uint32_t *scores; /* of every cell: how many scores, and BUSY where it has a level; or NULL, where most are busy */
 } Grid;
+
+typedef struct {
+    double steps, busy; /* of a score, on average: steps of a search in its cell, and levels there or none */
+} Effort;
 
 /* A whole number that orders as scores do; minus zero has that of zero. */
 static inline uint64_t key_of(double score) {
@@ -82,18 +91,46 @@ static void fill(Grid *g, const double *levels, int32_t count, int32_t cells) {
     for (i = 0; i < count; i++) g->begin[cell_of(levels[i], g)]++;
     for (i = 0; i <= cells; i++) {
         const int32_t here = g->begin[i];
+        if (g->scores) g->scores[i] = here ? BUSY : 0;
         g->begin[i] = before;
         before += here;
     }
+    g->cells = cells;
 }
 
-static void lay_equal_cells(Grid *g, const double *levels, int32_t count, int32_t cells) {
+/* Equal cells between the levels but for the `left_out` lowest and highest ones; not filled yet. */
+static void lay_equal_cells(Grid *g, const double *levels, int32_t count, int32_t cells, int32_t left_out) {
     g->pieces = 0;
-    g->low = levels[0] * 0.5;
-    g->scale = cells / (levels[count - 1] * 0.5 - g->low);
+    g->low = levels[left_out] * 0.5;
+    g->scale = cells / (levels[count - 1 - left_out] * 0.5 - g->low);
     if (!(g->scale - g->scale == 0)) g->scale = 0; /* not finite: one cell for all */
     g->last = cells - 1;
-    fill(g, levels, count, cells);
+}
+
+/* How many levels lie in cells up to this one. */
+static int32_t levels_up_to(int32_t cell, const Grid *g, const double *levels, int32_t count) {
+    int32_t first = 0, half;
+    while (count > 0) {
+        half = (count + 1) / 2;
+        first += cell_of(levels[first + half - 1], g) <= cell ? half : 0;
+        count -= half;
+    }
+    return first;
+}
+
+/* Add what was only counted in cells to the gap before the next level. */
+static void add_gaps(const Grid *g, int32_t count, int32_t *slots) {
+    uint32_t gap = 0;
+    int32_t i;
+    for (i = 0; i < g->cells; i++) {
+        if (g->scores[i] & BUSY) {
+            slots[2 * g->begin[i]] += gap;
+            gap = 0;
+        } else {
+            gap += g->scores[i];
+        }
+    }
+    slots[2 * count] += gap;
 }
 
 /* Lay at most twice so many cells, and PIECES more. */
@@ -120,40 +157,44 @@ static void lay_pieces(Grid *g, const double *levels, int32_t count, int32_t cel
 
 #define SCORE float
 #define COMPARE compare_floats
-#define STEPS steps_of_floats
+#define EFFORT effort_of_floats
 #define CELLS_OF cells_of_floats
 #define PLACE place_floats
 #include "places.h"
 #undef SCORE
 #undef COMPARE
-#undef STEPS
+#undef EFFORT
 #undef CELLS_OF
 #undef PLACE
 
 #define SCORE double
 #define COMPARE compare_doubles
-#define STEPS steps_of_doubles
+#define EFFORT effort_of_doubles
 #define CELLS_OF cells_of_doubles
 #define PLACE place_doubles
 #include "places.h"
 #undef SCORE
 #undef COMPARE
-#undef STEPS
+#undef EFFORT
 #undef CELLS_OF
 #undef PLACE
 
 #else
 
-/* How many steps the search for a score takes in its cell, on average over some of the scores. */
-static double STEPS(const Grid *g, const SCORE *s, ptrdiff_t n) {
-    const ptrdiff_t looked = n < 1024 ? n : 1024;
-    ptrdiff_t i, steps = 0;
+/* How long scores take, on average over some of them, with cells that need not be filled yet. */
+static Effort EFFORT(const Grid *g, const double *levels, int32_t count, const SCORE *s, ptrdiff_t n) {
+    const ptrdiff_t some = n / 256 + 16 < LOOKED ? n / 256 + 16 : LOOKED, looked = n < some ? n : some;
+    Effort effort = {0, 0};
+    ptrdiff_t i;
     for (i = 0; i < looked; i++) {
         const int32_t cell = cell_of(s[i * (n / looked)], g);
-        int32_t left = g->begin[cell + 1] - g->begin[cell];
-        for (; left > 1; left /= 2) steps++;
+        int32_t left = levels_up_to(cell, g, levels, count) - levels_up_to(cell - 1, g, levels, count);
+        effort.busy += left > 0;
+        for (; left > 1; left /= 2) effort.steps++;
     }
-    return (double)steps / looked;
+    effort.steps /= looked;
+    effort.busy /= looked;
+    return effort;
 }
 
 /* Add how many of s[:n] are above a level, and at it: without a table, the quickest where there are few levels. */
@@ -183,13 +224,27 @@ FOR_EVERY_MACHINE static void CELLS_OF(const SCORE *s, ptrdiff_t n, const Grid *
 static void PLACE(
     const SCORE *s, ptrdiff_t n, const Grid *g, const double *levels, int32_t highest, int32_t *slots) {
     int32_t cells[AT_ONCE], first[AT_ONCE], sizes[AT_ONCE];
+    SCORE listed[AT_ONCE];
     ptrdiff_t from, i;
     for (from = 0; from < n; from += AT_ONCE) {
-        const ptrdiff_t count = n - from < AT_ONCE ? n - from : AT_ONCE;
+        ptrdiff_t count = n - from < AT_ONCE ? n - from : AT_ONCE;
         if (g->pieces)
             for (i = 0; i < count; i++) cells[i] = cell_by_key(s[from + i], g);
         else
             CELLS_OF(s + from, count, g, cells);
+        const SCORE *scores = s + from;
+        if (g->scores) { /* all are counted in their cells, and those where a level is are listed: without a branch */
+            ptrdiff_t to = 0;
+            for (i = 0; i < count; i++) {
+                const int32_t cell = cells[i];
+                const uint32_t before = g->scores[cell]++;
+                cells[to] = cell;
+                listed[to] = scores[i];
+                to += before >> 31;
+            }
+            scores = listed;
+            count = to;
+        }
         for (i = 0; i < count; i++) {
             const int32_t *begin = &g->begin[cells[i]];
             first[i] = begin[0];
@@ -198,7 +253,7 @@ static void PLACE(
             FETCH(&slots[2 * first[i]]);
         }
         for (i = 0; i < count; i++) {
-            const double score = s[from + i];
+            const double score = scores[i];
             int32_t at = first[i], size = sizes[i];
             while (size > 1) { /* rare; as many steps whatever the score */
                 const int32_t half = size / 2;

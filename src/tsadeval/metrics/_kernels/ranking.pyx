@@ -1,6 +1,6 @@
 """The scores of the two classes apart, and the threshold sweep: normal scores counted between anomalous ones."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 import numpy as np
 
@@ -8,11 +8,9 @@ from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 
 cdef enum:
     # Cells of a grid for each level: many, as long as the grid is small beside the second-level cache.
-    MANY = 16
-    FEW = 2
+    MANY = 8
+    FEW = 4
     SMALL = 65536
-    # Levels up to which counting is as quick as a vectorised sort of the other class.
-    LARGE = 65536
     # Levels up to which each score is compared with all of them.
     SOME = 4
 
@@ -24,14 +22,21 @@ ctypedef fused score_t:
 cdef extern from "places.h":
     ctypedef struct Grid:
         int32_t *begin
+        uint32_t *scores
+    ctypedef struct Effort:
+        double steps, busy
     enum:
         PIECES
     double WORTH, EASY
 
-    void lay_equal_cells(Grid *grid, const double *levels, int32_t count, int32_t cells) noexcept nogil
+    void lay_equal_cells(Grid *grid, const double *levels, int32_t count, int32_t cells, int32_t left_out) noexcept nogil
+    void fill(Grid *grid, const double *levels, int32_t count, int32_t cells) noexcept nogil
+    void add_gaps(const Grid *grid, int32_t count, int32_t *slots) noexcept nogil
     void lay_pieces(Grid *grid, const double *levels, int32_t count, int32_t cells) noexcept nogil
-    double steps_of_floats(const Grid *grid, const float *s, Py_ssize_t n) noexcept nogil
-    double steps_of_doubles(const Grid *grid, const double *s, Py_ssize_t n) noexcept nogil
+    Effort effort_of_floats(
+        const Grid *grid, const double *levels, int32_t count, const float *s, Py_ssize_t n) noexcept nogil
+    Effort effort_of_doubles(
+        const Grid *grid, const double *levels, int32_t count, const double *s, Py_ssize_t n) noexcept nogil
     void compare_floats(const float *s, Py_ssize_t n, double level, int64_t *above, int64_t *at) noexcept nogil
     void compare_doubles(const double *s, Py_ssize_t n, double level, int64_t *above, int64_t *at) noexcept nogil
     void place_floats(
@@ -100,9 +105,13 @@ def curve(const double[::1] anomalous, const double[::1] normal):
 def of_runs(const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint first, int step):
     """The scores of every `step`-th run from the first or (`first` 1) the second one on, as they lie."""
     cdef Py_ssize_t k = first, i, at = 0
-    found = np.empty(np.asarray(counts)[first::step].sum())
+    while k < starts.shape[0]:
+        at += counts[k]
+        k += step
+    found = np.empty(at)
     cdef double[::1] out = found
     with nogil:
+        k, at = first, 0
         while k < starts.shape[0]:
             for i in range(starts[k], starts[k] + counts[k]):
                 out[at] = scores[i]
@@ -121,9 +130,9 @@ def placed(
     None where that takes long: where cells of equal width do not do, or very many are needed.
     """
     cdef Py_ssize_t points = ascending.shape[0], count = 0, cells = 64, i, k
-    cdef double steps
+    cdef Effort effort, best
     cdef int64_t higher = 0, equal
-    cdef int32_t gap, at
+    cdef int32_t gap, at, left_out
     cdef Grid grid
     with nogil:
         for i in range(points):
@@ -131,7 +140,7 @@ def placed(
     found, above, false = np.empty(count, np.int64), np.zeros(count + 1, np.int64), np.empty(count, np.int64)
     if count == 0:
         return found, above[:0], false
-    if easy and count > SOME and (count > LARGE or 8 * count > scores.shape[0]):
+    if easy and count > SOME and 8 * count > scores.shape[0]:
         return None
     cdef long long[::1] tp = found, before = above, fp = false
     # What is large is made once and used again: memory that the system has to find costs more than the work in it.
@@ -156,28 +165,43 @@ def placed(
                         compare_doubles(&scores[starts[k]], counts[k], level[count - 1 - i], &higher, &equal)
             before[i], fp[i] = higher, higher + equal
         return found, above[:count], false
-    while cells < MANY * count and (cells < SMALL or cells < FEW * count):
+    while cells < MANY * count and (cells < SMALL or cells < FEW * count) and cells < scores.shape[0]:
         cells *= 2
-    cdef int32_t[::1] slot = above.view(np.int32), begin = np.empty(cells + 1, np.int32)
-    grid.begin = &begin[0]
-    with nogil:
-        lay_equal_cells(&grid, &level[0], count, cells)
-        if score_t is float:
-            steps = steps_of_floats(&grid, &scores[0], scores.shape[0])
-        else:
-            steps = steps_of_doubles(&grid, &scores[0], scores.shape[0])
-    if easy and steps > EASY:
+    # Where levels lie too unevenly for equal cells between all of them, the lowest and highest few may be why.
+    for left_out in (0, 1 + count // 1024):
+        with nogil:
+            lay_equal_cells(&grid, &level[0], count, cells, left_out)
+            if score_t is float:
+                effort = effort_of_floats(&grid, &level[0], count, &scores[0], scores.shape[0])
+            else:
+                effort = effort_of_doubles(&grid, &level[0], count, &scores[0], scores.shape[0])
+        if left_out == 0:
+            best = effort
+        if effort.steps <= EASY:
+            break
+    if effort.steps > best.steps:
+        effort = best
+        lay_equal_cells(&grid, &level[0], count, cells, 0)
+    if easy and effort.steps > EASY:
         return None
-    if steps > WORTH:
-        begin = np.empty(2 * cells + PIECES + 1, np.int32)
-        grid.begin = &begin[0]
-        lay_pieces(&grid, &level[0], count, cells)
+    cdef bint equal_cells = effort.steps <= WORTH
+    cdef Py_ssize_t room = 1 + (cells if equal_cells else 2 * cells + PIECES)
+    cdef int32_t[::1] slot = above.view(np.int32), begin = np.empty(room, np.int32)
+    cdef uint32_t[::1] in_cell = np.empty(room if effort.busy < 0.5 else 1, np.uint32)
+    grid.begin, grid.scores = &begin[0], &in_cell[0] if effort.busy < 0.5 else NULL
+    with nogil:
+        if equal_cells:
+            fill(&grid, &level[0], count, cells)
+        else:
+            lay_pieces(&grid, &level[0], count, cells)
     with nogil:
         for k in range(first, starts.shape[0], 2):
             if score_t is float:
                 place_floats(&scores[starts[k]], counts[k], &grid, &level[0], count - 1, &slot[0])
             else:
                 place_doubles(&scores[starts[k]], counts[k], &grid, &level[0], count - 1, &slot[0])
+        if grid.scores != NULL:
+            add_gaps(&grid, count, &slot[0])
         gap = slot[2 * count]
         for k in range(count - 1, -1, -1):  # each sum takes the place of the two counts of its level
             higher += gap
@@ -188,6 +212,62 @@ def placed(
         for k in range(count // 2):
             before[k], before[count - 1 - k] = before[count - 1 - k], before[k]
     return found, above[:count], false
+
+
+def maxima_of_runs(const score_t[::1] scores, const long long[::1] starts, const long long[::1] counts, bint first):
+    """The largest score of every other run, from the first or (`first` 1) the second one on."""
+    cdef Py_ssize_t k, i
+    cdef double best
+    found = np.empty((starts.shape[0] + 1 - first) // 2)
+    cdef double[::1] out = found
+    with nogil:
+        for k in range(first, starts.shape[0], 2):
+            best = scores[starts[k]]
+            for i in range(starts[k] + 1, starts[k] + counts[k]):
+                best = scores[i] if scores[i] > best else best
+            out[k // 2] = best
+    return found
+
+
+def adjusted(
+    const double[::1] maxima, const long long[::1] lengths, const double[::1] ascending,
+    const long long[::1] found, const long long[::1] above, const long long[::1] false,
+):
+    """The sweep where an event is found whole from its largest score on: `maxima` descend, with the events' lengths.
+
+    At every distinct one the points found before, the points found from there on, and of the sweep (`ascending` and the
+    rest) normal points > v and normal points >= v.
+    """
+    cdef Py_ssize_t events = maxima.shape[0], points = ascending.shape[0], last = found.shape[0] - 1, k, p = 0, size = 0
+    cdef long long total = 0, before = 0
+    steps = np.empty((4, events), np.int64)
+    cdef long long[:, ::1] to = steps
+    with nogil:
+        for k in range(events):
+            total += lengths[k]
+            if k + 1 < events and maxima[k + 1] == maxima[k]:
+                continue
+            while p < last and ascending[points - found[p]] > maxima[k]:
+                p += 1
+            to[0, size], to[1, size], to[2, size], to[3, size] = before, total, above[p], false[p]
+            before = total
+            size += 1
+    return steps[:, :size]
+
+
+def best_f(
+    const long long[::1] found, const long long[::1] false, long long found_before, long long false_before,
+    double total, double weight,
+):
+    """The largest F over thresholds, as `f_of_counts` has it."""
+    cdef Py_ssize_t k
+    cdef double best = 0, points, f
+    with nogil:
+        for k in range(found.shape[0]):
+            points = <double>(found[k] + found_before)
+            f = (1 + weight) * points / (weight * total + points + <double>(false[k] + false_before))
+            best = max(best, f)
+    return best
 
 
 def pairs_lost(const long long[::1] found, const long long[::1] above, const long long[::1] false):

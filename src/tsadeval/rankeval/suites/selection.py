@@ -77,7 +77,9 @@ class SelectionSuite(AuditSuite):
             rule=rule_key(threshold),
             sets=sets,
             ranges=tuple(sorted((name, f"{low!r} {high!r}") for name, (low, high) in limits.items())),
-            known=tuple((c.name, c.version if c.own is None else fingerprint(c.own)) for c in criteria),
+            known=tuple(
+                (c.name, c.version if c.own is None else f"{c.version} {fingerprint(c.own)}") for c in criteria
+            ),
         )
 
     def _sets(self, records: Sequence[SeriesRecord], owner: dict[str, str]) -> tuple[DataSet, ...]:

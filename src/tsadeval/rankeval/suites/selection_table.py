@@ -99,13 +99,11 @@ class SelectionAnalysis:
         """`top` by the number of labelled series and metrics, the mean over criteria."""
 
         def top(criterion: str, n: int) -> Floats:
-            draws = [
-                drawn(len(p.known.series), n, DRAWS, (self.plan.seed or 0, k, n)) for k, p in enumerate(self._parts)
+            each = [
+                self._totals(p, criterion, labelled=drawn(len(p.known.series), n, DRAWS, (self.plan.seed or 0, k, n)))
+                for k, p in enumerate(self._parts)
             ]
-            both = zip(self._parts, draws, strict=True)
-            return ratios(np.sum([self._totals(p, criterion, labelled=some).sum(axis=1) for p, some in both], axis=0))[
-                1
-            ]
+            return ratios(np.sum([totals.sum(axis=1) for totals in each], axis=0))[1]
 
         return np.array([_mean(np.array([top(criterion, n) for criterion in self._criteria])) for n in LABELLED])
 
@@ -127,16 +125,16 @@ class SelectionAnalysis:
             row |= {f"n{n}": float(found) for n, found in zip(LABELLED, self._by_labels[:, k], strict=True)}
             for column, values in (("pair", pair), ("top", top)):
                 row |= {f"{column}_{c}": float(values[i, 0, k]) for i, c in enumerate(self._criteria)}
-            verdict = ""
+            words = [VERDICTS[0]] * 2
             if metric is not None:
-                mine, best = (Estimate.of(_mean(pair[judged][:, :, i])) for i in (k, -1))
-                verdict = VERDICTS[3 if mine.low <= 0 else 2 if mine.value < USABLE * best.value else 1]
+                both = [[Estimate.of(_mean(v[judged][:, :, i])) for i in (k, -1)] for v in (pair, top)]
+                words = [VERDICTS[3 if m.low <= 0 else 2 if m.value < USABLE * best.value else 1] for m, best in both]
                 some = self._frame[(self._frame["metric"] == name) & (self._frame["kind"] == DETECTOR)]
                 row |= count_values(some)
-                if not row["values"] or math.isnan(best.value):  # it has not been tried, or by no criterion
+                if not row["values"] or math.isnan(both[0][1].value):  # it has not been tried, or by no criterion
                     row |= {key: math.nan for key, value in row.items() if isinstance(value, float)}
-                    verdict = VERDICTS[4]
-            rows.append({**row, "verdict": verdict})
+                    words = [VERDICTS[4]] * 2
+            rows.append({**row, "verdict": words[0], "verdict_top": words[1]})
         return sorted(rows, key=lambda row: (row["metric"] == RANDOM, VERDICTS.index(row["verdict"])))
 
     def table(self) -> SuiteTable:
@@ -144,8 +142,9 @@ class SelectionAnalysis:
 
         Columns: `pair`, over pairs of detectors, and `top`, choosing one of all, the mean over criteria with 95 %
         intervals; `without_kin`, `pair` without the criteria that ask nearly the same as the metric (`kin`); `n1` and
-        so on, `top` where so many series are labelled; `pair_events` and so on, each criterion; `verdict`, in words.
-        As a mapping, to `pair`.
+        so on, `top` where so many series are labelled; `pair_events` and so on, each criterion; in words `verdict`, by
+        `pair`, and `verdict_top`, for who takes one detector of all (in print "of all:", where it is another). As a
+        mapping, to `pair`.
         """
         columns = ["pair", "top", "without_kin", *(f"n{n}" for n in LABELLED)]
         body = [
@@ -154,7 +153,7 @@ class SelectionAnalysis:
                 *(f"{_two(row[c])} [{_two(row[f'{c}_low'])} {_two(row[f'{c}_high'])}]" for c in ("pair", "top")),
                 *(_two(row[c]) for c in columns[2:]),
                 row["kin"] or NONE,
-                row["verdict"],
+                row["verdict"] + f"; of all: {row['verdict_top']}" * (row["verdict_top"] != row["verdict"]),
             ]
             for row in self._rows
         ]
@@ -167,7 +166,8 @@ class SelectionAnalysis:
             "pair, top: share of what could be gained, between two detectors and of all; 95 % intervals over " + over,
             f"n: top with so many labelled series of a data set; criteria: {', '.join(self._criteria)}",
             "usable: two thirds or more of what the criterion itself gains; chance: the interval reaches 0",
-            "the order of usable metrics does not repeat on other data",
+            "verdict: for choosing between two (pair); of all: for taking one of all (top), where that is another",
+            "the order of usable metrics repeats only in part on other data",
         ]
         rows = self._frame[self._frame["kind"] == CRITERION].sort_values("status", kind="stable")  # errors first
         notes += [
