@@ -18,9 +18,8 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.plot import style
+from tsadeval.thresholds import Choice, parse_rule
 from tsadeval.thresholds.best import of_predictions
-from tsadeval.thresholds.choose import Choice
-from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
