@@ -26,9 +26,8 @@ from tsadeval.comparison.standings import (
     gameability,
     standings,
 )
-from tsadeval.core.events import Events
 from tsadeval.core.facts import Flaw, Origin, grouped
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.arrays import as_scores, numbers_with_gaps
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics

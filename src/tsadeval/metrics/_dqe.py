@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 import tsadeval.metrics._kernels.dqe as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import prediction_metric, score_metric
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number
 from tsadeval.metrics.counting import first_best, ranges
 

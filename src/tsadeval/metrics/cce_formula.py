@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.define import score_metric, takes_scores
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring, label_runs
+from tsadeval.core.inputs import Floats, Index, Scoring, label_runs
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.core.results import Grid, Result, Row

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from tsadeval.core.define import shared
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import curve, event_maxima, false_from, first_best

@@ -18,9 +18,8 @@ import numpy as np
 
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core.binning import bins_of, count_by_score, levels_of
-from tsadeval.core.events import Index
 from tsadeval.core.facts import Fact, Reason
-from tsadeval.core.inputs import Array, Floats, Scoring
+from tsadeval.core.inputs import Array, Floats, Index, Scoring
 from tsadeval.core.metric import Metric, missing
 from tsadeval.errors import InvalidParameterError, UndefinedError
 from tsadeval.evaluation.external_sort import SortedScores, Spill

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from tsadeval.core.arrays import LARGEST
 from tsadeval.core.durations import SECOND, find_zone
-from tsadeval.core.events import Index
 from tsadeval.core.facts import Fact, Reason
-from tsadeval.core.inputs import Bools, Floats, LabelRuns, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Floats, Index, LabelRuns, Prediction, Scoring
 from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.results import Row

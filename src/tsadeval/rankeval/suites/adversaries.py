@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Floats
+from tsadeval.core.inputs import Events, Floats
 from tsadeval.core.names import Registry, import_object
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.inputs import Bools, Events, Floats
 from tsadeval.rankeval.quality import WrongPair
 from tsadeval.rankeval.suites.hard_task import (
     ALARM,

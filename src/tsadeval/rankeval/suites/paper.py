@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring
 from tsadeval.core.metric import Rule, parse_metric
 from tsadeval.core.names import Registry
 from tsadeval.core.results import MappingResult, Row
