@@ -43,8 +43,7 @@ from tsadeval.rankeval.suite import pivot
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.scores.scored import observe
-from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import read_sealed, write_sealed
+from tsadeval.tables.files import file_digest, read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule
 
 SUBMISSION = "submission"

@@ -33,8 +33,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
 from tsadeval.scores.scores import Scores
-from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import table_files, write_whole
+from tsadeval.tables.files import file_digest, table_files, write_whole
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, refuse_special, size_limit
 from tsadeval.thresholds.rules import parse_rule
