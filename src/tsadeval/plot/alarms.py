@@ -16,11 +16,10 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import ResultTable, all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.plot import style
+from tsadeval.thresholds import Choice, parse_rule
 from tsadeval.thresholds.best import of_predictions
-from tsadeval.thresholds.choose import Choice
-from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, select_metric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.metrics.counting import merged, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least
 from tsadeval.plot import style
