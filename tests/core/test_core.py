@@ -4,6 +4,7 @@ import ast
 import importlib
 import json
 import math
+import pickle
 import subprocess
 import sys
 import warnings
@@ -37,6 +38,7 @@ from tsadeval.errors import (
     UndefinedMetricWarning,
     UnknownNameError,
 )
+from tsadeval.streams.runs import BareRuns
 from tsadeval.thresholds import best, fixed, parse_rule, quantile
 
 Y = [0, 0, 1, 1, 0, 1]
@@ -100,6 +102,53 @@ def test_runs_of_labels_of_every_type_and_length(dtype, share):
             wrong[at] = 2
             with pytest.raises(te.errors.InvalidInputError, match=rf"is 2(\.0)? at position {at} "):
                 label_runs(wrong, "y")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float64])
+def test_labels_are_the_same_wherever_they_lie_in_memory(dtype):
+    rng, size = np.random.default_rng(0), np.dtype(dtype).itemsize
+    for n in (1, 2, 63, 64, 65, 100, 1000):
+        y = (rng.random(n) < 0.3).astype(dtype)
+        room = np.zeros((n + 70) * size, np.uint8)
+        for offset in [*range(64 // size + 1), 1 / size, 3 / size]:  # also where no label could lie by itself
+            begin = round(offset * size)
+            there = room[begin : begin + n * size].view(dtype)
+            there[:] = y
+            room[:begin], room[begin + n * size :] = 255, 255  # what lies around is not theirs
+            found = label_runs(there, "y")
+            assert (found.mask == y).all()
+            assert found.events.points == y.sum()
+            there[n // 2] = 2
+            with pytest.raises(te.errors.InvalidInputError, match=rf"is 2(\.0)? at position {n // 2} "):
+                label_runs(there, "y")
+
+
+def test_of_floats_nothing_but_0_and_1_is_a_label():
+    n = 130
+    for wrong in [-1.0, 0.5, 2.0, 3.0, 1 + 2**-52, 5e-324, -5e-324, 2.0**-511, 1e308, math.nan, math.inf, -math.inf]:
+        for at in (0, 64, n - 1):
+            y = np.zeros(n)
+            y[at] = wrong
+            with pytest.raises(te.errors.InvalidInputError, match=f" at position {at}"):
+                label_runs(y, "y")
+    y = np.where(np.arange(n) % 3, 1.0, -0.0)
+    assert (label_runs(y, "y").mask == (y == 1)).all()
+
+
+@given(labels(min_size=1, max_size=300), labels(min_size=1, max_size=300))
+def test_events_and_alarms_meet_by_bits_as_by_runs(y, p):
+    n = min(len(y), len(p))
+    truth, alarms = (label_runs(np.repeat(one[:n], 1 + n % 5), "y") for one in (y, p))
+    by_runs = (BareRuns(runs.labels[:1], runs.starts, runs.counts) for runs in (truth, alarms))
+    expected = next(by_runs).met_by(next(by_runs))
+    for found in (truth.met_by(alarms), pickle.loads(pickle.dumps(truth)).met_by(alarms)):
+        assert [part.tolist() for part in found[:2]] == [part.tolist() for part in expected[:2]]
+        assert found[2:] == expected[2:]
+
+
+def test_labels_and_alarms_of_different_lengths_never_meet():
+    with pytest.raises(ValueError, match="different lengths"):
+        label_runs([0, 1], "y").met_by(label_runs([0], "y"))
 
 
 def test_many_runs_outgrow_the_first_buffers():

@@ -1,11 +1,14 @@
-"""Kernel that scans labels (and scores) once: runs of equal labels, their moments, the extremes.
+"""Kernel that reads labels (and scores) once: labels as bits, runs of equal labels, their moments, the extremes.
 
-This pass is the validator too. Inside a run all labels equal the run's first one, so only run starts have to
-be looked at for labels other than 0 and 1; and a score that is not finite makes the run's sum not finite. So
-checked input costs no more than read input.
+A pass is the validator too. Labels other than 0 and 1 have other bits than these; where scores are read as well, all
+labels inside a run equal the run's first one, so only run starts have to be looked at; and a score that is not finite
+makes the run's sum not finite. So checked input costs no more than read input.
 """
 
-from libc.string cimport memcmp, memset
+from cpython.buffer cimport PyBUF_CONTIG_RO, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset, strchr
 
 import numpy as np
 
@@ -28,13 +31,20 @@ cdef enum:
     MANY = 64
 
 
-cdef extern from "_changes.h":
-    Py_ssize_t changes_of_bytes(const uchar *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
-    Py_ssize_t changes_of_ints(const int *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
-    Py_ssize_t changes_of_longs(
-        const long long *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
-    Py_ssize_t changes_of_doubles(
-        const double *y, Py_ssize_t *i, Py_ssize_t n, long long *out, Py_ssize_t room) noexcept nogil
+cdef extern from "_bits.h":
+    ctypedef struct Packed:
+        Py_ssize_t ones
+        Py_ssize_t runs
+        bint doubtful
+
+    Packed pack_bytes(const uint8_t *labels, Py_ssize_t n, uint64_t *bits) noexcept nogil
+    Packed pack_ints(const uint32_t *labels, Py_ssize_t n, uint64_t *bits) noexcept nogil
+    Packed pack_longs(const uint64_t *labels, Py_ssize_t n, uint64_t *bits) noexcept nogil
+    Packed pack_doubles(const uint64_t *labels, Py_ssize_t n, uint64_t *bits) noexcept nogil
+    void runs_of_ones(const uint64_t *bits, Py_ssize_t n, long long *starts, long long *stops) noexcept nogil
+    Py_ssize_t match_runs(
+        const uint64_t *bits, const uint64_t *others, Py_ssize_t n, long long *hits, long long *firsts) noexcept nogil
+    void unpack(const uint64_t *bits, Py_ssize_t n, uint8_t *labels) noexcept nogil
 
 cdef extern from "_lanes.h":
     enum:
@@ -102,43 +112,111 @@ def grow(array):
     return larger
 
 
-def scan_labels(const label_t[::1] y):
-    """Runs of equal labels: starts and lengths; and the position of the first label other than 0 and 1 (or -1)."""
-    cdef Py_ssize_t n = y.shape[0], i = 1, k = 1, j, checked = 0
-    cdef label_t value
-    starts = np.empty(256, np.int64)
-    cdef long long[::1] at = starts
-    at[0] = 0
-    while True:
+cdef Py_ssize_t first_wrong(const label_t *y, Py_ssize_t n) noexcept nogil:
+    """Position of the first label other than 0 and 1, or -1."""
+    cdef label_t label
+    cdef Py_ssize_t i
+    for i in range(n):
+        memcpy(&label, &y[i], sizeof(label_t))  # which may lie anywhere
+        if label != 0 and label != 1:
+            return i
+    return -1
+
+
+cdef class Bits:
+    """Labels of one bit each, from one pass over an array; `wrong` is the position of the first that is none, or -1."""
+
+    cdef uint64_t *words
+    cdef readonly Py_ssize_t n, ones, runs, wrong
+
+    def __cinit__(self, labels):
+        cdef Py_buffer given
+        cdef Packed found
+        PyObject_GetBuffer(labels, &given, PyBUF_CONTIG_RO | PyBUF_FORMAT)
+        try:
+            self.n = given.len // given.itemsize
+            self.words = <uint64_t *> PyMem_Malloc((self.n // 64 + 1) * sizeof(uint64_t))
+            if self.words == NULL:
+                raise MemoryError
+            self.words[self.n // 64] = 0  # without labels, nothing else is written
+            self.wrong = -1
+            with nogil:
+                if given.itemsize == 1:
+                    found = pack_bytes(<const uint8_t *> given.buf, self.n, self.words)
+                    if found.doubtful:
+                        self.wrong = first_wrong(<const uchar *> given.buf, self.n)
+                elif given.itemsize == 4:
+                    found = pack_ints(<const uint32_t *> given.buf, self.n, self.words)
+                    if found.doubtful:
+                        self.wrong = first_wrong(<const int *> given.buf, self.n)
+                elif strchr(given.format, c"d") != NULL:  # "=d" where they are not aligned
+                    found = pack_doubles(<const uint64_t *> given.buf, self.n, self.words)
+                    if found.doubtful:
+                        self.wrong = first_wrong(<const double *> given.buf, self.n)
+                else:
+                    found = pack_longs(<const uint64_t *> given.buf, self.n, self.words)
+                    if found.doubtful:
+                        self.wrong = first_wrong(<const long long *> given.buf, self.n)
+            self.ones, self.runs = found.ones, found.runs
+        finally:
+            PyBuffer_Release(&given)
+
+    def __dealloc__(self):
+        PyMem_Free(self.words)
+
+    def __reduce__(self):
+        return Bits, (self.labels(),)
+
+    @property
+    def first(self):
+        """The first label."""
+        return self.words[0] & 1
+
+    def labels(self):
+        """The labels, of one byte each."""
+        found = np.empty(self.n, np.uint8)
+        cdef uint8_t[::1] out = found
         with nogil:
-            if label_t is double:
-                k += changes_of_doubles(&y[0], &i, n, &at[k], at.shape[0] - k)
-            elif label_t is uchar:
-                k += changes_of_bytes(&y[0], &i, n, &at[k], at.shape[0] - k)
-            elif label_t is int:
-                k += changes_of_ints(&y[0], &i, n, &at[k], at.shape[0] - k)
-            else:
-                k += changes_of_longs(&y[0], &i, n, &at[k], at.shape[0] - k)
-            # All others are as the first of their run.
-            for j in range(checked, k):
-                value = y[at[j]]
-                if value != 0 and value != 1:
-                    break
-            else:
-                j = k
-            checked = j
-        if checked < k:
-            return starts[:k], None, starts[checked]
-        if i >= n:
-            break
-        starts = grow(starts)
-        at = starts
-    lengths = np.empty(k, np.int64)
-    cdef long long[::1] length = lengths
-    for j in range(k - 1):
-        length[j] = at[j + 1] - at[j]
-    length[k - 1] = n - at[k - 1]
-    return starts[:k], lengths, -1
+            unpack(self.words, self.n, &out[0])
+        return found
+
+    def events(self):
+        """Where runs of ones begin and stop, and the number of points."""
+        starts, stops = np.empty(self.runs, np.int64), np.empty(self.runs, np.int64)
+        cdef long long[::1] begin = starts, end = stops
+        with nogil:
+            runs_of_ones(self.words, self.n, &begin[0], &end[0])
+        return starts, stops, self.n
+
+    def starts(self):
+        """Where runs of equal labels begin."""
+        cdef Py_ssize_t k = 0, r
+        cdef long long[::1] begin, end, at
+        begin, end, _ = self.events()
+        # Between runs of ones there is one of zeros, and at either end, unless they begin or stop there.
+        found = np.empty(2 * self.runs + 1, np.int64)
+        at = found
+        if not self.words[0] & 1:
+            at[0] = 0
+            k = 1
+        for r in range(self.runs):
+            at[k], at[k + 1] = begin[r], end[r]
+            k += 2
+        return found[: k - (self.runs > 0 and end[self.runs - 1] == self.n)]
+
+    def matched(self, Bits alarms):
+        """How events meet alarms, as the function `matched` says it of runs."""
+        cdef Py_ssize_t touching, k
+        cdef long long total = 0
+        if alarms.n != self.n:
+            raise ValueError("labels and alarms of different lengths")
+        hits, firsts = np.empty(self.runs, np.int64), np.empty(self.runs, np.int64)
+        cdef long long[::1] of_event = hits, at = firsts
+        with nogil:
+            touching = match_runs(self.words, alarms.words, self.n, &of_event[0], &at[0])
+            for k in range(self.runs):
+                total += of_event[k]
+        return hits, firsts, self.ones, total, alarms.ones, alarms.runs, alarms.runs - touching
 
 
 def scan(const label_t[::1] y, const score_t[::1] s):

@@ -1,7 +1,7 @@
 """Validation of inputs: labels, scores and predictions become clean arrays, or a clear error.
 
 Nothing below this file checks again. Checking needs no pass of its own: `scan` finds the runs of equal labels,
-their score moments and every bad value while it reads both arrays once.
+their score moments and every bad value while it reads both arrays once, and `Bits` does so where there are no scores.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._scan import mask_of, matched, scan, scan_labels
+from tsadeval.core._scan import Bits, mask_of, matched, scan
 from tsadeval.core.arrays import (
     as_labels,
     as_scores,
@@ -25,8 +25,10 @@ from tsadeval.core.arrays import (
     same_length,
 )
 from tsadeval.core.events import Bools as Bools
-from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Events as Events
 from tsadeval.core.events import Floats as Floats
+from tsadeval.core.events import Index as Index
+from tsadeval.core.events import inside_any as inside_any
 from tsadeval.core.order import Points, descending, sort
 from tsadeval.core.setting import PLAIN, Setting
 from tsadeval.errors import InvalidInputError
@@ -59,20 +61,11 @@ class LabelRuns:
         return int(self.labels[0] != 0)
 
     @cached_property
-    def stops(self) -> Index:
-        """One past the last point of every run."""
-        return self.starts + self.counts
-
-    def of(self, label: int) -> Events:
-        """Return the runs of one label."""
-        offset = 0 if self.first == label else 1
-        # Whole arrays instead of every other element: kernels read them as they lie in memory.
-        return Events(self.starts[offset::2].copy(), self.stops[offset::2].copy(), self.n)
-
-    @cached_property
     def events(self) -> Events:
         """The anomaly events."""
-        return self.of(1)
+        # Whole arrays instead of every other element: kernels read them as they lie in memory.
+        starts, counts = (part[1 - self.first :: 2].copy() for part in (self.starts, self.counts))
+        return Events(starts, starts + counts, self.n)
 
     @cached_property
     def mask(self) -> Bools:
@@ -80,8 +73,7 @@ class LabelRuns:
 
         Made from the runs, so that both agree even where another thread writes to the caller's array.
         """
-        mask: Bools = mask_of(self.starts, self.n, self.first).view(np.bool_)
-        return mask
+        return np.asarray(mask_of(self.starts, self.n, self.first).view(np.bool_))
 
     def met_by(self, alarms: "LabelRuns") -> tuple[Any, ...]:
         """Return how events and alarms meet, as `metrics.counting.Matches` has it, in one pass over the runs."""
@@ -92,16 +84,47 @@ class LabelRuns:
         return len(self.starts) > 1 or self.first == label
 
 
+class LabelBits(LabelRuns):
+    """Labels that are checked and read into one bit each, of which the runs are found where they are asked for."""
+
+    def __init__(self, labels: Array, name: str) -> None:
+        self.bits = Bits(labels)
+        if self.bits.wrong >= 0:
+            raise bad_label(labels, self.bits.wrong, name)
+        self.__dict__.update(labels=labels, first=self.bits.first)
+
+    @cached_property
+    def starts(self) -> Index:
+        """Where each run of equal labels begins."""
+        return np.asarray(self.bits.starts())
+
+    @cached_property
+    def counts(self) -> Index:
+        """Number of points of each run."""
+        return np.diff(self.starts, append=self.n)
+
+    @cached_property
+    def events(self) -> Events:
+        """The anomaly events."""
+        return Events(*self.bits.events())
+
+    @cached_property
+    def mask(self) -> Bools:
+        """The labels as bool, one byte a point."""
+        return np.asarray(self.bits.labels().view(np.bool_))
+
+    def met_by(self, alarms: LabelRuns) -> tuple[Any, ...]:
+        """Return how events and alarms meet, from their bits where there are both."""
+        return tuple(self.bits.matched(alarms.bits)) if isinstance(alarms, LabelBits) else super().met_by(alarms)
+
+    def has(self, label: int) -> bool:
+        """Return True if any point has this label."""
+        return bool(self.bits.ones if label else self.bits.ones < self.n)
+
+
 def label_runs(values: Any, name: str) -> LabelRuns:
     """Check labels or predictions and find their runs."""
-    return _runs(as_labels(values, name), name)
-
-
-def _runs(array: Array, name: str) -> LabelRuns:
-    starts, counts, bad = scan_labels(array)
-    if bad >= 0:
-        raise bad_label(array, bad, name)
-    return LabelRuns(array, starts, counts)
+    return LabelBits(as_labels(values, name), name)
 
 
 class _Checked:
@@ -222,13 +245,13 @@ class Scoring(_Checked):
         skipped = self.setting.ignored
         if skipped is None:
             return [self]
-        judged = _runs((~skipped).view(np.uint8), "ignore").events
+        judged = LabelBits((~skipped).view(np.uint8), "ignore").events
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
         return [self.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
     def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
-        given = None if self.given is None else _runs(self.given.labels[judged], "y_pred")
+        given = None if self.given is None else LabelBits(self.given.labels[judged], "y_pred")
         found = self.of(self.truth.mask[judged], self.raw[judged])
         return replace(found, given=given, setting=self.setting.at_points(judged))
 
@@ -268,7 +291,7 @@ class Scoring(_Checked):
         """Return the alarms at these points, but for those that never alarm."""
         if self.setting.quiet is not None:
             mask = mask & ~self.setting.quiet
-        return Prediction(self.truth, _runs(mask.view(np.uint8), "y_pred"), self.setting)
+        return Prediction(self.truth, LabelBits(mask.view(np.uint8), "y_pred"), self.setting)
 
     def in_own_type(self, value: float) -> float:
         """Round a threshold to the scores' own type, as NumPy does when it compares them."""
@@ -333,7 +356,7 @@ class Prediction(_Checked):
 
     def with_truth(self, labels: Bools) -> Self:
         """Return the same alarms with other labels."""
-        return replace(self, truth=_runs(labels.view(np.uint8), "y_true"))
+        return replace(self, truth=LabelBits(labels.view(np.uint8), "y_true"))
 
     @property
     def judged(self) -> int:
@@ -342,9 +365,8 @@ class Prediction(_Checked):
 
     def _at(self, judged: Bools) -> Self:
         """Return the points that are judged, put together as a series of their own."""
-        truth = _runs(self.truth.mask[judged].view(np.uint8), "y_true")
-        alarms = _runs(self.alarms.mask[judged].view(np.uint8), "y_pred")
-        return replace(self, truth=truth, alarms=alarms, setting=self.setting.at_points(judged))
+        alarms = LabelBits(self.alarms.mask[judged].view(np.uint8), "y_pred")
+        return replace(self.with_truth(self.truth.mask[judged]), alarms=alarms, setting=self.setting.at_points(judged))
 
     @property
     def predicted(self) -> Events:
@@ -363,4 +385,4 @@ class Prediction(_Checked):
         alarms = as_labels(y_pred, "y_pred")
         same_length(y, alarms, "y_pred")
         refuse_longer(len(y))
-        return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
+        return cls(LabelBits(y, "y_true"), LabelBits(alarms, "y_pred"))

@@ -18,8 +18,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Flag, Number, OneOf, Span, recall_weight
 from tsadeval.errors import UndefinedError
@@ -28,9 +27,9 @@ from tsadeval.metrics.counting import (
     cheapest,
     first_best,
     level_ends,
+    matches,
     overlaps,
     owners,
-    points_inside,
     ranges,
     widened,
     window_maxima,
@@ -245,7 +244,7 @@ def average_detection_count(data: Prediction) -> float:
     >>> te.metrics.average_detection_count([0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1])
     0.75
     """
-    return float(np.mean(points_inside(data.events, data.predicted) / data.events.lengths))
+    return float(np.mean(matches(data).hits / data.events.lengths))
 
 
 POINTS = Span(0, integer=True)

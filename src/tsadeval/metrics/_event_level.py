@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Number, OneOf, Span
 from tsadeval.errors import UndefinedError
@@ -37,13 +36,9 @@ from tsadeval.metrics.counting import (
 from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms, with_early
 
 
-def _detected(data: Prediction) -> int:
-    """Count the events with an alarm."""
-    return int(np.count_nonzero(matches(data).hits))
-
-
 def _with_recall(data: Prediction, precision: float, beta: float) -> PRF:
-    return PRF.of(precision, _detected(data) / len(data.events) if len(data.events) else math.nan, beta)
+    hits = matches(data).hits
+    return PRF.of(precision, np.count_nonzero(hits) / len(hits) if len(hits) else math.nan, beta)
 
 
 @takes_predictions({**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))})
@@ -66,15 +61,16 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     >>> te.metrics.event([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    met, detected = matches(data), _detected(data)
+    met = matches(data)
     if met.alarms == 0:
         return _with_recall(data, math.nan, beta)
     if variant == "runs":
         return _with_recall(data, (met.alarms - met.false) / met.alarms, beta)
+    detected = np.count_nonzero(met.hits)
     precision = detected / (detected + met.false)
     normal = data.judged - data.events.points
     if variant == "discounted" and normal > 0:
-        precision *= 1 - (met.alarmed - met.found) / normal
+        precision *= 1 - met.false_points / normal
     return _with_recall(data, precision, beta)
 
 

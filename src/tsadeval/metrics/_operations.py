@@ -65,8 +65,7 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
     """
-    data = with_early(data, early)
-    return float(np.count_nonzero(matches(data).hits)) / len(data.events)
+    return event.compute(with_early(data, early)).recall
 
 
 def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:
@@ -120,10 +119,8 @@ def _best_alarming_precision(data: Scoring) -> float:
     # As the threshold falls, a part of an alarm run inside an event starts at point i from its own score on, until the
     # score before is reached too; at the first point of an event a part starts whatever comes before.
     scores, starts = data.scores, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising = np.append(False, scores[1:] > scores[:-1])
     rising[starts] = False
-    rising[0] = False
     inside = np.flatnonzero(rising & data.truth.mask)
     appear, vanish = np.sort(np.append(scores[starts], scores[inside])), np.sort(scores[inside - 1])
     maxima = np.sort(event_maxima(data))
@@ -230,7 +227,7 @@ def time_in_alarm(data: Prediction) -> float:
     """
     shares = data.setting.shares
     if shares is None:
-        return data.predicted.points / data.n
+        return matches(data).alarmed / data.n
     return float(shares[data.alarms.mask].sum()) / float(shares.sum())
 
 

@@ -24,8 +24,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf, recall_weight
 from tsadeval.metrics.counting import (
@@ -37,7 +36,6 @@ from tsadeval.metrics.counting import (
     matches,
     overlaps,
     owners,
-    points_inside,
     prf_of_counts,
     widened,
     window_maxima,
@@ -53,12 +51,6 @@ _REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019
 _POWERS_OF_3 = 3 ** np.arange(40, dtype=np.int64)
 
 _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
-
-
-def _false(data: Prediction) -> int:
-    """Count the alarms outside the events, which no adjustment changes."""
-    met = matches(data)
-    return met.alarmed - met.found
 
 
 def _reduced_lengths(lengths: Index) -> Index:
@@ -104,7 +96,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     PRF(precision=0.75, recall=0.75, f1=0.75)
     """
     found = int(data.events.lengths[matches(data).hits > 0].sum())
-    return prf_of_counts(found, _false(data), data.events.points, beta)
+    return prf_of_counts(found, matches(data).false_points, matches(data).anomalous, beta)
 
 
 @prediction_metric(
@@ -136,20 +128,7 @@ def f1_pa(data: Prediction, /, **options: Any) -> float:
 _K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}
 
 
-def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> Floats:
-    """F at each of the required shares, which ascend."""
-    hits, lengths = matches(data).hits, data.events.lengths
-    hit = hits > 0
-    hits, lengths = hits[hit], lengths[hit]
-    # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
-    reached = np.searchsorted(shares, hits / lengths, side="left" if strict else "right")
-    gains = np.zeros(len(shares) + 1, np.int64)
-    np.add.at(gains, reached, lengths - hits)
-    found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
-    return np.asarray(f_of_counts(found, _false(data), data.events.points, beta))
-
-
-def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> float:
+def _best_pa_k(data: Scoring, shares: Floats, weights: Floats | None, *, strict: bool, beta: float) -> float:
     scores = data.scores[data.truth.mask]
     return _best(data, scores, owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
@@ -161,7 +140,7 @@ def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | No
     checks={"k": Number(0, 1), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), strict, None, beta),
+    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), None, strict=strict, beta=beta),
     zero="no anomalous point is alarmed",
 )
 def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
@@ -188,7 +167,7 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
     hits, lengths = matches(data).hits, data.events.lengths
     share = hits / lengths
     found = np.where((hits > 0) & (share > k if strict else share >= k), lengths, hits)
-    return prf_of_counts(int(found.sum()), _false(data), data.events.points, beta).f1
+    return prf_of_counts(int(found.sum()), matches(data).false_points, matches(data).anomalous, beta).f1
 
 
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
@@ -202,11 +181,6 @@ def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     return shares, weights
 
 
-def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bool, beta: float) -> float:
-    shares, weights = _grid(n_values, integration)
-    return _best_pa_k(data, shares, strict, weights, beta)
-
-
 @prediction_metric(
     label="PA%K-AUC",
     summary="Area under F1-PA%K over the required share k from 0 to 1.",
@@ -214,7 +188,9 @@ def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bo
     checks={"n_values": Number(2, 10_000, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_pa_k_auc,
+    best=lambda data, *, n_values, integration, strict, beta: _best_pa_k(
+        data, *_grid(n_values, integration), strict=strict, beta=beta
+    ),
     zero="no anomalous point is alarmed",
 )
 def pa_k_auc(
@@ -246,7 +222,14 @@ def pa_k_auc(
     0.6006
     """
     shares, weights = _grid(n_values, integration)
-    return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
+    met = matches(data)
+    hit = met.hits > 0
+    hits, lengths = met.hits[hit], data.events.lengths[hit]
+    # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
+    reached = np.searchsorted(shares, hits / lengths, side="left" if strict else "right")
+    gains = np.bincount(reached, lengths - hits, n_values + 1)
+    found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
+    return float((weights * f_of_counts(found, met.false_points, met.anomalous, beta)).sum())
 
 
 @prediction_metric(
@@ -282,7 +265,7 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
     events = data.events
     in_time = matches(data).first < events.starts + np.minimum(events.lengths, min(max_delay, data.n) + 1)
     found = int(events.lengths[in_time].sum())
-    return prf_of_counts(found, _false(data), events.points, beta).f1
+    return prf_of_counts(found, matches(data).false_points, matches(data).anomalous, beta).f1
 
 
 @prediction_metric(
@@ -315,7 +298,7 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """
     worth = _reduced_lengths(data.events.lengths)
     found = int(worth[matches(data).hits > 0].sum())
-    return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
+    return prf_of_counts(found, matches(data).false_points, int(worth.sum()), beta).f1
 
 
 def _hits_needed(lengths: Index, k: float) -> Index:
@@ -377,7 +360,7 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
     stops = np.minimum(pieces.stops + near, events.stops[pieces.first])
     twice = np.maximum(stops[:-1] - starts[1:], 0)  # only pieces of the same event can reach each other
     found = int(np.sum(stops - starts) - np.sum(twice))
-    return prf_of_counts(found, _false(data), events.points, beta).f1
+    return prf_of_counts(found, matches(data).false_points, events.points, beta).f1
 
 
 def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -> float:
@@ -429,7 +412,8 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
         wide = widened(Events(outside.starts, outside.stops, data.n), width)
     else:
         wide = widened(alarms, width)
-    hits = points_inside(events, wide)
+    inside = overlaps(events, wide)
+    hits = np.bincount(inside.first, inside.stops - inside.starts, len(events)).astype(np.int64)
     false = wide.points - int(hits.sum())
     if form != "symmetric":
         hits = np.where(matches(data).hits > 0, events.lengths, hits)

@@ -19,8 +19,7 @@ _RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
 def _confusion(data: Prediction) -> tuple[int, int, int, int]:
     """Count the points: alarms that are right and that are false; without alarm, those missed and those normal."""
     met = matches(data)
-    found, false, missed = met.found, met.alarmed - met.found, met.anomalous - met.found
-    return found, false, missed, data.n - found - false - missed
+    return met.found, met.false_points, met.anomalous - met.found, data.n - met.anomalous - met.false_points
 
 
 # What shuffled alarms get. Their number stays, so each of these is linear in the points found, and the expected
@@ -74,8 +73,8 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     >>> te.metrics.point([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     PRF(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
     """
-    found, false, missed, _ = _confusion(data)
-    return prf_of_counts(found, false, found + missed, beta)
+    met = matches(data)
+    return prf_of_counts(met.found, met.false_points, met.anomalous, beta)
 
 
 @prediction_metric(

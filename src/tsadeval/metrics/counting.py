@@ -13,9 +13,8 @@ import tsadeval.metrics._kernels.vus as vus
 from tsadeval.core.arrays import refuse_longer
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import shared
-from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.order import digits_pay, sort
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant, recall_weight
@@ -303,18 +302,6 @@ def owners(events: Events) -> Index:
     return np.repeat(np.arange(len(events)), events.lengths)
 
 
-def points_inside(events: Events, runs: Events) -> Index:
-    """Count the points of each event that are in any of the runs."""
-    before = np.append(0, np.cumsum(runs.lengths))
-
-    def in_front(places: Index) -> Index:
-        begun = np.searchsorted(runs.starts, places)  # so many runs begin in front of each place
-        beyond = np.append(0, runs.stops)[begun] - places
-        return np.asarray(before[begun] - np.maximum(beyond, 0))
-
-    return in_front(events.stops) - in_front(events.starts)
-
-
 class Matches(NamedTuple):
     """How events and alarms meet."""
 
@@ -325,6 +312,11 @@ class Matches(NamedTuple):
     alarmed: int  # alarmed points
     alarms: int  # runs of alarms
     false: int  # those that touch no event
+
+    @property
+    def false_points(self) -> int:
+        """The alarms outside the events, which no adjustment changes."""
+        return self.alarmed - self.found
 
 
 @shared

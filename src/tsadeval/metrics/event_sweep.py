@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from tsadeval.core.define import shared
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import curve, event_maxima, false_from, first_best
@@ -78,9 +77,7 @@ def event_steps(data: Scoring) -> EventSteps:
     """
     maxima = np.sort(event_maxima(data))
     scores, truth, starts = data.scores, data.truth, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    rising[0] = True
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising = np.append(True, scores[1:] > scores[:-1])
     normal_up, normal_down = _steps(scores, rising & ~truth.mask)
     event_up, event_down = _steps(scores, rising & truth.mask)
     after_normal = starts[starts > 0]
@@ -177,7 +174,7 @@ def in_one_unit(
     same = isinstance(merge_gap, str) == isinstance(min_duration, str)
     if same or min_duration == 1:
         gap, begins, ends = data.setting.stretches(merge_gap, data.n)
-        return gap, data.setting.positions(min_duration, data.n)[0] if same else 0.0, begins, ends
+        return gap, data.setting.positions(min_duration, 0)[0] if same else 0.0, begins, ends
     if merge_gap == 0:
         shortest, begins, ends = data.setting.stretches(min_duration, data.n)
         return 0.0, shortest, begins, ends
@@ -188,10 +185,10 @@ def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) ->
     """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
     runs = data.predicted
     gap, shortest, begins, ends = in_one_unit(data, merge_gap, min_duration)
-    # A gap in the data ends a run as quiet points do.
-    after = np.flatnonzero(begins[1:] > ends[:-1]) + 1
+    # A gap in the data, which only time stamps show, ends a run as quiet points do.
+    after = runs.starts[:0] if data.setting.times is None else np.flatnonzero(begins[1:] > ends[:-1]) + 1
     inside = after[data.alarms.mask[after - 1] & data.alarms.mask[after]] if len(after) else after
-    starts, stops = (np.sort(np.append(points, inside)) for points in (runs.starts, runs.stops))
+    starts, stops = (np.sort(np.append(at, inside)) if len(inside) else at for at in (runs.starts, runs.stops))
     apart = begins[starts[1:]] - ends[stops[:-1] - 1] > gap
     first, last = np.append(True, apart)[: len(starts)], np.append(apart, True)[: len(starts)]
     joined = Events(starts[first], stops[last], runs.n)
