@@ -63,14 +63,14 @@ cdef class Changes:
 
     def __init__(self, Py_ssize_t room, Py_ssize_t most):
         self.size, self.room, self.most = 0, 0, most
-        self.kept = np.empty(0, CHANGE)
         self.grow(room)
 
     cdef int grow(self, Py_ssize_t room) except -1:
         cdef Change[::1] to
         room = min(room, self.most)
         larger = np.empty(room, CHANGE)
-        larger[: self.size] = self.kept[: self.size]
+        if self.size:
+            larger[: self.size] = self.kept
         to = self.kept = larger
         self.to, self.room = &to[0], room
         return 0
@@ -200,11 +200,12 @@ def scores_of(const Change[::1] changes, const score_t[::1] scores):
     return found
 
 
-def put_in_order(Point[::1] points, const Change[::1] changes, double[::1] scores):
-    """Move the sorted scores from the points to `scores`, and where these were the changes in the same order.
+def put_in_order(ordered, const Change[::1] changes, double[::1] scores):
+    """Move the sorted scores from `ordered` points to `scores`, and where these were the changes in the same order.
 
     That takes no more memory, and memory that the system has to find costs more than the work in it.
     """
+    cdef Point[::1] points = ordered
     cdef Py_ssize_t n = points.shape[0], i
     cdef Change change
     with nogil:
@@ -214,7 +215,7 @@ def put_in_order(Point[::1] points, const Change[::1] changes, double[::1] score
             scores[i] = points[i].score
             change = changes[points[i].position]
             memcpy(&points[i], &change, sizeof(change))
-    return np.asarray(points).view(CHANGE)
+    return ordered.view(CHANGE)
 
 
 def spread(const Change[::1] changes, Py_ssize_t n, long long full):
