@@ -140,7 +140,7 @@ def _best_pa_k(data: Scoring, shares: Floats, weights: Floats | None, *, strict:
     checks={"k": Number(0, 1), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=lambda data, *, k, **how: _best_pa_k(data, np.array([float(k)]), None, **how),
+    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), None, strict=strict, beta=beta),
     zero="no anomalous point is alarmed",
 )
 def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
@@ -188,7 +188,9 @@ def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     checks={"n_values": Number(2, 10_000, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=lambda data, *, n_values, integration, **how: _best_pa_k(data, *_grid(n_values, integration), **how),
+    best=lambda data, *, n_values, integration, strict, beta: _best_pa_k(
+        data, *_grid(n_values, integration), strict=strict, beta=beta
+    ),
     zero="no anomalous point is alarmed",
 )
 def pa_k_auc(
