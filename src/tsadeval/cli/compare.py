@@ -160,7 +160,7 @@ def report(
         raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     command = shlex.join(["tsadeval", *sys.argv[1:]])
     given: Given = {"metrics": metrics, "threshold": threshold}
-    if "max_false_alarms" not in choice and ("split" in choice or choice["cooldown"]):
+    if "max_false_alarms" not in choice and ("split" in choice or choice.get("cooldown")):
         raise InvalidInputError("--cooldown and --split are for --budget: add it, or leave them out")
     with say_warnings() as said:
         if "max_false_alarms" in choice:

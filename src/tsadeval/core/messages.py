@@ -1,4 +1,4 @@
-"""Sentences made from facts: notes, warnings, which detectors lack series or win without skill."""
+"""Sentences made from facts: notes, warnings and the error where no metric has a value; who lacks series or skill."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Metrics that count events and alarm runs: event F, composite F, false alarms, and how soon an event is detected.
+"""Metrics that count events, alarm runs or batches of points: event F, composite F, false alarms, and delays.
 
 An event is a maximal run of anomalous points, an alarm run a maximal run of predicted ones. An event is detected
 where at least one of its points is predicted; an alarm run is false where none of its points is anomalous. With

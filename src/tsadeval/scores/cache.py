@@ -1,4 +1,4 @@
-"""Cache of scores: one .npz file per data set, detector and seed.
+"""Cache of the scores that detectors give, checked: one .npz file per data set, detector and seed.
 
 A file `scores/<data set>/<detector>.npz` holds `scores`, `labels` and `provenance`, a JSON text that says which data
 (by checksum), which detector, which device and how long. So files made on another machine, with a GPU say, can be

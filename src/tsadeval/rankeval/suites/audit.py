@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from tsadeval.comparison.standings import has_both
+from tsadeval.comparison.choosing import has_both
 from tsadeval.core.inputs import Events, Floats, Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import Registry, import_object, split_names
