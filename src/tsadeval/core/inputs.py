@@ -85,11 +85,13 @@ class LabelRuns:
 class LabelBits(LabelRuns):
     """Labels that are checked and read into one bit each, of which the runs are found where they are asked for."""
 
+    bits: Bits
+
     def __init__(self, labels: Array, name: str) -> None:
-        self.bits = Bits(labels)
-        if self.bits.wrong >= 0:
-            raise bad_label(labels, self.bits.wrong, name)
-        self.__dict__.update(labels=labels, first=self.bits.first)
+        bits = Bits(labels)
+        if bits.wrong >= 0:
+            raise bad_label(labels, bits.wrong, name)
+        self.__dict__.update(labels=labels, bits=bits, first=bits.first)
 
     @cached_property
     def starts(self) -> Index:
