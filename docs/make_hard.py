@@ -12,7 +12,7 @@ import measured
 
 from tsadeval import plot
 from tsadeval.rankeval import HARD_TASKS, read
-from tsadeval.rankeval.suites.hard_table import PARTS
+from tsadeval.rankeval.suites.hard import PARTS
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tsadeval.reports.report import report
     from tsadeval.reproduction.reproduce import reproduce
     from tsadeval.scores.scores import Scores
-    from tsadeval.streams.cce import StreamingCCE
     from tsadeval.streams.evaluate import evaluate_stream
     from tsadeval.streams.evaluator import StreamingEvaluator
+    from tsadeval.streams.stream import StreamingCCE
     from tsadeval.tables.batches import batches
     from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
@@ -31,16 +31,16 @@ __version__ = "0.1.0"
 # Where each public name lives. None is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     **dict.fromkeys(("datasets", "detectors", "errors", "metrics", "plot", "rankeval"), ""),
-    "CCEBreakdown": "tsadeval.metrics.cce_explanation",
+    "CCEBreakdown": "tsadeval.metrics.cce_formula",
     "Scores": "tsadeval.scores.scores",
-    "StreamingCCE": "tsadeval.streams.cce",
+    "StreamingCCE": "tsadeval.streams.stream",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
     "alarms": "tsadeval.incidents.intervals",
     "align": "tsadeval.incidents.align",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics.cce_formula",
-    "cce_breakdown": "tsadeval.metrics.cce_explanation",
+    "cce_breakdown": "tsadeval.metrics.cce_formula",
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",

@@ -67,3 +67,17 @@ def test_no_formula_is_clipped_on_a_phone(visit, page):
     }).length"""
     assert seen.page.locator("article math").count() > 0
     assert seen.page.evaluate(clipped) == 0
+
+
+@pytest.mark.parametrize("page", ["index", "compare", "properties", "metrics/vus_pr"])
+def test_print_is_light_without_navigation_and_nothing_is_cut_off(visit, page):
+    seen = visit((SITE / f"{page}.html").as_uri(), 794, "dark", ready="article h1")  # A4
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    assert seen.page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert not seen.page.locator(".skip-to-content").is_visible()
+    assert not seen.page.locator(".sidebar-drawer").is_visible()
+    parts = "[...document.querySelectorAll('article pre, article table')]"
+    wide = f"{parts}.filter((i) => i.scrollWidth > i.clientWidth + 1).map((i) => i.innerText.slice(0, 80))"
+    assert seen.page.evaluate(wide) == []
+    assert seen.page.evaluate("[...document.images].filter((i) => getComputedStyle(i).filter !== 'none').length") == 0
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 794

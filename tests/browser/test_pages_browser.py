@@ -75,6 +75,22 @@ def test_print_is_light_and_keeps_the_heads_and_the_chosen_metric(visit, pages, 
     assert all(one.is_visible() for one in heads.all() if one.inner_text())
     assert seen.page.locator("#board-metric, #metric").first.is_visible()
     assert not seen.page.locator("nav").first.is_visible()
+    # A head is drawn again on later pages only if it is not to be parted, and no box in it is a button's own.
+    style = "[...new Set([...document.querySelectorAll('%s')].map((one) => getComputedStyle(one).%s))]"
+    assert seen.page.evaluate(style % ("thead", "breakInside")) == ["avoid"]
+    assert seen.page.evaluate(style % ("th button", "display")) == ["contents"]
+
+
+def test_a_report_of_many_detectors_fits_on_paper(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) // 50 % 10 == 4
+    scores = {f"detector {name}": rng.normal(size=2000) + y for name in "abcdef"}
+    te.report(scores, tmp_path / "page.html", y_true=y, metrics=["cce", "vus_pr", "f1", "false_alarms"])
+    seen = visit((tmp_path / "page.html").as_uri(), 680)  # the width of A4 without its margins
+    seen.page.emulate_media(media="print")
+    wide = "[...document.querySelectorAll('table')].filter((one) => one.offsetWidth > 650).map((one) => one.innerText)"
+    assert seen.page.evaluate(wide) == []
+    assert " ± 0." in seen.text("#metrics-table")
 
 
 def test_figures_are_light_in_print(visit, pages):

@@ -87,7 +87,7 @@ def test_captions_say_what_marks_mean_and_notes_are_two_sentences(found):
         "never first: noise (not above chance)."
     )
     lines = text.splitlines()
-    assert all(line.startswith("%") for line in lines[lines.index(r"\end{table}") + 1 :])
+    assert all(line.startswith("%") for line in lines[lines.index(r"\end{table*}") + 1 :])
     assert r"\caption{Whose? Bold" in found.to_latex(caption="Whose?")
     ruled = te.compare(list(found.scorings())[:8], metrics="f1", threshold="sigma(1)").to_latex(notes=True)
     assert "footnotesize Thresholds: sigma(1); never first" in ruled
@@ -174,10 +174,17 @@ def test_three_metrics_with_intervals_fit_into_a_column(runs, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("needs a LaTeX: make test-latex")
     found = te.compare(list(runs), metrics=["vus_pr", "f1", "auc_roc"], baseline=True)
+    wide = te.compare(list(runs), metrics=["vus_pr", "vus_roc", "auc_roc", "auc_pr", "ears", "cce"], baseline=True)
     texts = [
         found.to_latex(layout="metrics", spread=0.95, caption="Ours", notes=True),
-        found.average(interval=0.95).to_latex(),
+        wide.to_latex(layout="metrics", spread=0.95, caption="Theirs", notes=True),
+        wide.to_latex(layout="metrics", caption="Theirs"),
+        wide.to_latex(layout="series", groups="dataset", notes=True),
     ]
+    floats = [re.findall(r"(?:begin|end)\{(table\*?)\}", text) for text in texts]
+    assert floats == [["table"] * 2, ["table*"] * 2, ["table*"] * 2, ["table"] * 2]
+    assert ["random: the scores" in text for text in texts] == [True, True, False, False]
+    texts.append(found.average(interval=0.95).to_latex())
     source = "\\documentclass[twocolumn]{article}\n\\usepackage{booktabs}\n\\begin{document}\\parindent0pt\n"
     (tmp_path / "c.tex").write_text(source + "\n\n".join(texts) + "\n\\end{document}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "c.tex"]

@@ -23,7 +23,7 @@ from tsadeval.leaderboard import board as ranking
 from tsadeval.leaderboard.board import BoardCell, board_scorings
 from tsadeval.leaderboard.site import build_site
 from tsadeval.leaderboard.submissions import check_submission, read_board
-from tsadeval.tables.checksums import file_digest
+from tsadeval.tables.files import file_digest
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tsadeval as te
 from naive import selection as naive
 from published import SHARED
 from tsadeval.rankeval.series import GENERATORS
-from tsadeval.rankeval.suites.selection_table import ITSELF, RANDOM
+from tsadeval.rankeval.suites.selection import ITSELF, RANDOM
 
 # A detector by the share of anomalous points that it finds and of normal points that it alarms on.
 PLANTED = {"finds all": (1.0, 0.1), "most": (0.8, 0.1), "half": (0.5, 0.05), "one in ten": (0.1, 0.0)}

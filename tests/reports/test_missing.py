@@ -15,7 +15,7 @@ import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.reports.page import SeriesView, offset_of
 from tsadeval.reports.payload import count_alarms, score_levels
 from tsadeval.scores.scored import observe

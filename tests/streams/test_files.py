@@ -48,7 +48,7 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "b.arrow", "a.csv", "a.npy", "two.npy"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_every_format(files, name, n_jobs, monkeypatch):
-    monkeypatch.setattr("tsadeval.tables.numpy_files._PART", 600)
+    monkeypatch.setattr("tsadeval.tables.binary_files._PART", 600)
     folder, y, s = files
     expected = te.evaluate(y, s, WANTED, threshold=0.8)
     source = te.batches(folder / name, rows=999)

@@ -15,8 +15,7 @@ from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Flag, Number, OneOf
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation import external_sort as spill
-from tsadeval.streams import bins as all_scores
-from tsadeval.streams import zones
+from tsadeval.streams import order
 from tsadeval.streams.stream import Stream, streamable
 
 OFFERED = [m for m in METRICS.values() if m.stream is not None]
@@ -157,7 +156,7 @@ def test_the_interval_of_bins_holds_the_value(data, width, offset, random):
     s = offset + width * s.astype(np.float64)
     cuts = np.cumsum([len(piece[0]) for piece in pieces])[:-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_scores, "_BINS", 2 ** random.choice([4, 9, 14]))
+        patch.setattr(order, "_BINS", 2 ** random.choice([4, 9, 14]))
         found = streamed(OF_ORDER, y, s, cuts, random, order="bins")
     for row in found.rows:
         value, reason = batch_value(parse_metric(row["metric"]), y, s, None)
@@ -196,7 +195,7 @@ def test_areas_with_buffers_are_exact(data, metrics, random):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spill, "_PIECE", 8)
         patch.setattr(spill, "_EVERY", 2)
-        patch.setattr(zones, "_CHUNK", random.choice([1, 10, 100]))
+        patch.setattr(order, "_CHUNK", random.choice([1, 10, 100]))
         found = streamed(metrics, y, s, cuts, random)
     for text in metrics:
         value, reason = batch_value(parse_metric(text), y, s, None)
@@ -217,9 +216,9 @@ def test_the_interval_of_areas_holds_the_value(data, metrics, width, offset, ran
     s = offset + width * s.astype(np.float64)
     cuts = np.cumsum([len(piece[0]) for piece in pieces])[:-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_scores, "_BINS", 2 ** random.choice([4, 9, 14]))
-        patch.setattr(zones, "_CUTS", random.choice([2, 5, 1000]))
-        patch.setattr(zones, "_CHUNK", random.choice([1, 10, 100]))
+        patch.setattr(order, "_BINS", 2 ** random.choice([4, 9, 14]))
+        patch.setattr(order, "_CUTS", random.choice([2, 5, 1000]))
+        patch.setattr(order, "_CHUNK", random.choice([1, 10, 100]))
         found = streamed(metrics, y, s, cuts, random, order="bins")
     for row in found.rows:
         value, reason = batch_value(parse_metric(row["metric"]), y, s, None)

@@ -10,8 +10,8 @@ import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.experiments import specs
 from tsadeval.scores import tabular
-from tsadeval.tables import checksums
-from tsadeval.tables.checksums import Checksums, same_state
+from tsadeval.tables import files
+from tsadeval.tables.files import Checksums, same_state
 
 AGO = 10**11  # nanoseconds
 
@@ -20,7 +20,7 @@ AGO = 10**11  # nanoseconds
 def clock(monkeypatch):
     """The clock that decides whether a file is at rest, far ahead of that of the file system."""
     now = [time.time_ns() + AGO]
-    monkeypatch.setattr(checksums.time, "time_ns", lambda: now[0])
+    monkeypatch.setattr(files.time, "time_ns", lambda: now[0])
     return now
 
 
@@ -73,10 +73,10 @@ def test_an_edit_within_one_step_of_the_clock_is_seen(tmp_path, monkeypatch):
     """The stamp stays as it is to the last digit: such a file is read until it has been at rest for a while."""
     file = tmp_path / "a.csv"
     file.write_text("1234")
-    stamp = checksums._stamp(file)
-    monkeypatch.setattr(checksums, "_stamp", lambda path: stamp)
+    stamp = files._stamp(file)
+    monkeypatch.setattr(files, "_stamp", lambda path: stamp)
     now = [stamp.changed + 1]
-    monkeypatch.setattr(checksums.time, "time_ns", lambda: now[0])
+    monkeypatch.setattr(files.time, "time_ns", lambda: now[0])
 
     def read():
         known = Checksums(tmp_path)
@@ -91,13 +91,13 @@ def test_an_edit_within_one_step_of_the_clock_is_seen(tmp_path, monkeypatch):
     assert second[0] == "4321"
     assert second[1] != first[1]
     assert not same_state(file, first[1])
-    now[0] = stamp.changed + checksums._STEP
+    now[0] = stamp.changed + files._STEP
     assert read() == second  # read once more, at rest
     file.write_text("9999")  # by now the file system would show another time
     assert read() == second
     assert Checksums(None).state(file) == stamp.state
     now[0] = stamp.changed - 10**9  # a clock behind that of the file system: nothing is sure
-    monkeypatch.setattr(checksums, "_stamp", lambda path: stamp._replace(inode=1))
+    monkeypatch.setattr(files, "_stamp", lambda path: stamp._replace(inode=1))
     assert read()[0] == "9999"
     file.write_text("8888")
     assert read()[0] == "8888"

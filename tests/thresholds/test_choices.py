@@ -161,6 +161,15 @@ def test_best_detector_first_and_judged_on_what_was_held_out():
     assert "on the part that was held out" in repr(choice)
 
 
+def test_delays_are_said_as_people_say_them():
+    y, s = np.zeros(200, int), np.zeros(200)
+    y[50:150], s[137] = 1, 1  # found 87 points of 10 min after its beginning
+    choice = te.choose_threshold(te.Scores(s, y, time=np.arange(200) * 600), max_false_alarms=0, per="series")
+    assert choice.sentence.endswith("1 of 1 events, 0 false alarms a week and series, median delay 14 h 30 min")
+    with pytest.raises(InvalidInputError, match="by_kind is of several detectors, or of a choice with per="):
+        te.choose_threshold(y, s, max_false_alarms=0).by_kind()
+
+
 def test_without_cooldown_it_is_the_choice_of_one_detector():
     scores = fleet(seed=3).select(detectors=["good"])
     alone = te.choose_threshold(scores, max_false_alarms="1/week")

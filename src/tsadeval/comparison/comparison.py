@@ -424,8 +424,8 @@ class Comparison(Result):
         ("metrics", "series"), or, where it is a level such as 0.95, bootstrap intervals below the values ("metrics",
         without `groups`). Comments under the tabular say what the marks mean, whether there are too few series for any
         difference to be significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as
-        they are) put the tabular into a `table` float, whose caption ends with a sentence about the marks; `notes` does
-        so too, with a sentence about the numbers under the tabular.
+        they are) put the tabular into a `table` float (`table*` where it is wide), whose caption ends with a sentence
+        about the marks; `notes` does so too, with a sentence about the numbers under the tabular.
         """
         checks: dict[str, Check] = {**CHECKS, "layout": OneOf(("tables", "metrics", "series"))}
         check_parameters("to_latex", checks, {"layout": layout, "alpha": alpha})
@@ -445,8 +445,11 @@ class Comparison(Result):
         else:
             found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
         remarks = [*average._notes(), *self.remarks(metrics=names, labels=True)]
-        first = print_note(*description.about(self, None, names, labels=True), self.titles, self.missing)
-        said = [first, *[BASELINES] * (self.baseline is not None), *average._notes()]
+        said = [
+            print_note(*description.about(self, None, names, labels=True), self.titles, self.missing),
+            *[BASELINES] * (self.baseline is not None and layout != "series"),
+            *average._notes(),
+        ]
         note = "; ".join(filter(None, said)) if notes else None
         return wrapped(*found, alpha, remarks, caption=caption, label=label, note=note, among=among)
 

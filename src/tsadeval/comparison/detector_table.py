@@ -282,7 +282,9 @@ def wrapped(
         said = " ".join(filter(None, [caption + end, latex_text(legend).replace("dagger", DAGGER, 1)]))
         above = [rf"\caption{{{said}.}}", *[rf"\label{{{label}}}"] * bool(label)]
         shown = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(note)}.}}"] if note else []
-        body = "\n".join([r"\begin{table}", r"\centering", *above, body, *shown, r"\end{table}"])
+        # Over both columns of print where one is too narrow; where there is but one, table* is table.
+        wide = "*" * (body.partition(r"\\")[0].count(" & ") > (3 if r"@{\enspace}" in body else 4))
+        body = "\n".join([rf"\begin{{table{wide}}}", r"\centering", *above, body, *shown, rf"\end{{table{wide}}}"])
     return "\n".join([body, *comments])
 
 

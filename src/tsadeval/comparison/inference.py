@@ -12,9 +12,8 @@ import numpy as np
 
 from tsadeval.comparison import paired, statistics
 from tsadeval.comparison.standings import winners
-from tsadeval.core.events import Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped
-from tsadeval.core.inputs import label_runs
+from tsadeval.core.inputs import Floats, label_runs
 from tsadeval.core.messages import named
 from tsadeval.core.names import check_known, did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters

@@ -25,8 +25,10 @@ from tsadeval.core.arrays import (
     same_length,
 )
 from tsadeval.core.events import Bools as Bools
-from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Events as Events
 from tsadeval.core.events import Floats as Floats
+from tsadeval.core.events import Index as Index
+from tsadeval.core.events import inside_any as inside_any
 from tsadeval.core.order import Points, descending, sort
 from tsadeval.core.setting import PLAIN, Setting
 from tsadeval.errors import InvalidInputError

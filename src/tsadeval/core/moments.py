@@ -11,8 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Floats, Index, Scoring
 
 # Beyond these magnitudes squares would overflow or vanish; such scores are scaled by a power of two first.
 _HUGE, _TINY = 1e100, 1e-100

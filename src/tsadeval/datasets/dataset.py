@@ -216,9 +216,7 @@ def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where
     train, test, mask, columns = parts
     if not len(mask):
         raise InvalidInputError(f"{name}: expected at least one test point, found none in {where}")
-    for kind, values in (("train", train), ("test", test)):
-        if values is None:
-            continue
+    for kind, values in ((kind, v) for kind, v in (("train", train), ("test", test)) if v is not None):
         if values.ndim != 2 or values.shape[1] != len(columns):
             raise InvalidInputError(f"{name}: expected {kind} of {len(columns)} columns, found shape {values.shape}")
         bad = np.argwhere(~np.isfinite(values))

@@ -68,11 +68,6 @@ def _of(file: DataFile, series: str) -> list[tuple[np.datetime64, np.datetime64]
         raise damaged(file, error) from error
 
 
-def _item(path: str) -> str:
-    """Return the series that a published file holds, "" for the windows, which all need."""
-    return path.removeprefix("data/").removesuffix(".csv") if path.startswith("data/") else ""
-
-
 _URL = "https://raw.githubusercontent.com/numenta/NAB/master/"
 
 DATASETS.add(
@@ -91,7 +86,8 @@ DATASETS.add(
         label_file=_label_file,
         canonical=lambda item: item.removesuffix(".csv"),
         downloads=tuple(
-            Download(_URL + path, path, checksum, _item(path))
+            # The windows are of no item: all need them.
+            Download(_URL + path, path, checksum, path[5:].removesuffix(".csv") if path.startswith("data/") else "")
             for path, checksum in ((path.removeprefix("nab/"), CHECKSUMS[path]) for path in CHECKSUMS if "nab/" in path)
         ),
     ),

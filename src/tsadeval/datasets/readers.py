@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.events import Bools, Floats
+from tsadeval.core.facts import grouped
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.binary_files import read_array
 from tsadeval.tables.files import depth
-from tsadeval.tables.numpy_files import read_array
 from tsadeval.tables.reading import name_errors, parse, suffix_of
 from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
 from tsadeval.tables.table import Request, Table
@@ -140,17 +141,12 @@ def read(file: DataFile) -> bytes:
 
 def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
     """Read several files; an archive is read from front to back once, however many of its members are wanted."""
-    contents: dict[DataFile, bytes] = {}
-    in_archives: dict[Path, dict[str, DataFile]] = {}
-    for file in files:
-        if file.member:
-            in_archives.setdefault(file.disk, {})[file.member] = file
-        else:
-            contents[file] = read_source(file.disk, size_limit())
-    for disk, wanted in in_archives.items():
-        for name, content in _entries(disk, wanted):
-            if name in wanted:
-                contents[wanted[name]] = unpack(content, size_limit(), str(wanted[name]))
+    files = list(files)
+    contents = {file: read_source(file.disk, size_limit()) for file in files if not file.member}
+    for disk, some in grouped((file.disk, file) for file in files if file.member).items():
+        wanted = {file.member: file for file in some}
+        found = ((wanted.get(name), content) for name, content in _entries(disk, wanted))
+        contents |= {file: unpack(content, size_limit(), str(file)) for file, content in found if file}
     return contents
 
 

@@ -9,10 +9,6 @@ _COLUMNS = 38
 _LABELS = r"test_label/machine-(?P<machine>\d+-\d+)\.txt"
 
 
-def _canonical(item: str) -> str:
-    return item.replace("machine-", "")
-
-
 def _parts(files: Files) -> dict[str, bool]:
     """Machines beside the first label file; a copy in a folder below is not listed, but `smd/<folder>/1-1` loads it."""
     found = files.all(_LABELS)
@@ -84,7 +80,7 @@ DATASETS.add(
         parts=_parts,
         read=_read,
         label_file=_label_file,
-        canonical=_canonical,
+        canonical=lambda item: item.replace("machine-", ""),
         facts={
             machine: Facts(_TRAIN.get(machine), n, _COLUMNS, events, anomalous)
             for machine, (n, events, anomalous) in _MACHINES.items()

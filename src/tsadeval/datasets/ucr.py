@@ -13,10 +13,6 @@ _NAME = r"{item}_UCR_Anomaly_(?P<title>[^/]+)_(?P<train>\d+)_(?P<begin>\d+)_(?P<
 _ANY = _NAME.format(item=r"(?P<item>\d+)")
 
 
-def _canonical(item: str) -> str:
-    return item.zfill(3)
-
-
 def _parts(files: Files) -> dict[str, bool]:
     return dict.fromkeys(sorted(match["item"] for _, match in files.all(_ANY)), True)
 
@@ -75,7 +71,7 @@ DATASETS.add(
         parts=_parts,
         read=_read,
         label_file=_file,
-        canonical=_canonical,
+        canonical=lambda item: item.zfill(3),
         facts={item: Facts(n, total - n, 1, 1) for item, (n, total) in _LENGTHS.items()},
         options={"end": OneOf(("inclusive", "exclusive"))},
         downloads=(

@@ -7,6 +7,7 @@ is, never by a guess: what is not in this file is refused.
 import inspect
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,16 +188,6 @@ def _fitted(model: Any, rows: Floats) -> Any:
     return model
 
 
-def _remembered(model: Any, rows: Floats) -> Any:
-    """Keep the training part for a function of both parts."""
-    return model, rows if _arguments(model) == 2 else None
-
-
-def _asked_function(fitted: Any, rows: Floats) -> Any:
-    function, train = fitted
-    return function(rows) if train is None else function(train, rows)
-
-
 def _arguments(function: Any) -> int:
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -294,5 +285,9 @@ KINDS: dict[str, Kind] = {
     ),
     "sktime": Kind(_fitted_sktime, _asked_sktime),
     "torch": Kind(lambda model, rows: model.eval(), _asked_torch),
-    "function": Kind(_remembered, _asked_function),
+    # A function of both parts keeps the training part.
+    "function": Kind(
+        lambda function, rows: partial(function, rows) if _arguments(function) == 2 else function,
+        lambda function, rows: function(rows),
+    ),
 }

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Index
 from tsadeval.core.facts import NoInterval, Origin
-from tsadeval.core.inputs import Floats, Scoring, label_runs
+from tsadeval.core.inputs import Floats, Index, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.results import Row
 from tsadeval.core.times import Times

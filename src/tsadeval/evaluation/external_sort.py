@@ -7,9 +7,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Fact
-from tsadeval.core.inputs import Array, Floats, Scoring
+from tsadeval.core.inputs import Array, Events, Floats, Index, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import ScoreBlock

@@ -27,9 +27,8 @@ from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
-from tsadeval.thresholds.best import best
+from tsadeval.thresholds import best, parse_rule
 from tsadeval.thresholds.pages import alarms_of
-from tsadeval.thresholds.rules import parse_rule
 
 
 class SeriesEvaluation(MappingResult):

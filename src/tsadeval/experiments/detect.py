@@ -31,7 +31,7 @@ from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.evaluation.many import Pool
 from tsadeval.experiments.specs import UNREADABLE, DetectorSpec, Source, choose_datasets, choose_detectors, keep_scores
 from tsadeval.scores.cache import CachedScores, read_scores
-from tsadeval.tables.checksums import Checksums
+from tsadeval.tables.files import Checksums
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.scores.tabular import TableShard, is_pattern
-from tsadeval.tables.checksums import Checksums, same_state
-from tsadeval.tables.files import skipped_stores
+from tsadeval.tables.files import Checksums, same_state, skipped_stores
 from tsadeval.tables.sources import STDIN
 from tsadeval.thresholds.rules import parse_rule
 

@@ -24,7 +24,7 @@ from tsadeval.engine.cells import versions
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
-from tsadeval.tables.checksums import Checksums
+from tsadeval.tables.files import Checksums
 
 UNREADABLE = ""  # in place of the checksum of a data set that cannot be read
 

@@ -5,8 +5,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.core.durations import nanoseconds
-from tsadeval.core.events import inside_any
-from tsadeval.core.inputs import label_runs
+from tsadeval.core.inputs import inside_any, label_runs
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.times import Times, read_moments, read_times
 from tsadeval.errors import InputWarning, InvalidInputError, warn

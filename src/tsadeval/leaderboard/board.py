@@ -26,25 +26,24 @@ from tsadeval.comparison.standings import (
     gameability,
     standings,
 )
-from tsadeval.core.events import Events
 from tsadeval.core.facts import Flaw, Origin, grouped
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import compute
-from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.leaderboard.submissions import BASELINES, Board, Series, read_labels, read_scores
+from tsadeval.rankeval.suite import pivot
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.scores.scored import observe
-from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import read_sealed, write_sealed
+from tsadeval.tables.files import file_digest, read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule
 
 SUBMISSION = "submission"
@@ -83,15 +82,8 @@ def compute_values(
         for metric in metrics
     ]
     store: Store[BoardCell] = Store(folder, LAYOUT)
-    found = store.table(cells)
-    if len(found) < len(cells) or "error" in found["status"].unique().to_pylist():
-        complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
-        return store.table(cells)
-    # Nothing is new: the store need not be looked through once more.
-    with progress_of(progress, LAYOUT.command) as report:
-        if report is not None:
-            report(len(cells), len(cells), "")
-    return found
+    complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
+    return store.table(cells)
 
 
 def _scorers(board: Board, series: str, valued: bool) -> Iterator[tuple[str, str, str]]:
@@ -101,7 +93,7 @@ def _scorers(board: Board, series: str, valued: bool) -> Iterator[tuple[str, str
             yield one.name, SUBMISSION, file_digest(one.scores[series])
     for name in BASELINES:
         baseline = ADVERSARIES[name]
-        if valued or not baseline.needs_values:
+        if valued or baseline.kind != "one-liner":
             yield name, baseline.kind, f"version {baseline.version}"
 
 
@@ -201,17 +193,12 @@ class Table:
         known = {row["detector"]: row["kind"] for row in rows}
         kinds = {name: known[name] for name in (*(one.name for one in board.submissions), *BASELINES) if name in known}
         axes = {"metric": list(board.metrics), "series": list(board.series), "detector": list(kinds)}
-        places = ({name: i for i, name in enumerate(names)} for names in axes.values())
-        at = [[place[name] for name in found[axis].to_pylist()] for axis, place in zip(axes, places, strict=True)]
-
-        def arranged(column: Any) -> Floats:
-            laid = np.full([len(names) for names in axes.values()], math.nan)
-            laid[tuple(at)] = column
-            return laid
-
-        values, points, n = (arranged(found[name].to_numpy()) for name in ("value", "alarmed_points", "n"))
-        points[arranged(np.isin(found["origin"].to_pylist(), (Origin.BEST, Origin.GIVEN))) == 1] = math.nan
-        skill = {name: np.fmax.reduce(arranged(found[name].to_numpy())) for name in SKILL}  # equal for all metrics
+        columns = {axis: np.array(found[axis].to_pylist(), object) for axis in axes}
+        numbers = (found[name].to_numpy() for name in ("value", "alarmed_points", "n", *SKILL))
+        best = np.isin(found["origin"].to_pylist(), (Origin.BEST, Origin.GIVEN))
+        values, points, n, *own, best = pivot(columns, axes, *numbers, best)
+        points[best == 1] = math.nan
+        skill = dict(zip(SKILL, map(np.fmax.reduce, own), strict=True))  # equal for all metrics
         silent = np.where(np.isfinite(skill["point_rank"]), -1.0, math.nan)
         alarms = np.where(points == n, 1.0, np.where(points == 0, silent, 0.0))
         chance = at_chance(**skill) | np.isin(list(kinds.values()), "no skill")

@@ -257,8 +257,6 @@ def _board_of_metrics(folder: str | Path) -> Data:
     """Return the tables of a store of RankEval, as text, and what they stand on."""
     made: Any = read(folder).table()
     title, _, about = made._lead().partition(": ")
-    tables = []
-    for name, grid in made._grids():
-        head, *rows = [[cell_text(cell) for cell in row] for row in grid]
-        tables.append({"title": name, "head": head, "rows": rows})
+    grids = ((name, [[cell_text(cell) for cell in row] for row in grid]) for name, grid in made._grids())
+    tables = [{"title": name, "head": head, "rows": rows} for name, (head, *rows) in grids]
     return {"title": title, "about": about, "notes": made._notes(), "tables": tables}

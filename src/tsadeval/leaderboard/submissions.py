@@ -26,16 +26,14 @@ from numpy.typing import NDArray
 
 from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.arrays import as_scores, numbers_with_gaps
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
 from tsadeval.scores.scores import Scores
-from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import table_files, write_whole
+from tsadeval.tables.files import file_digest, table_files, write_whole
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, refuse_special, size_limit
 from tsadeval.thresholds.rules import parse_rule

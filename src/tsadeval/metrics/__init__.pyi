@@ -11,7 +11,7 @@ from tsadeval.core.metric import PRF
 from tsadeval.metrics._channels import channel_aware as channel_aware
 from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
 from tsadeval.metrics._recommended import recommend as recommend
-from tsadeval.metrics.cce_explanation import CCEBreakdown as CCEBreakdown
+from tsadeval.metrics.cce_formula import CCEBreakdown as CCEBreakdown
 
 def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.

@@ -17,8 +17,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
 from tsadeval.core.define import prediction_metric, shared, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.parameters import F_CHECKS, Number, recall_weight
 from tsadeval.errors import InvalidInputError

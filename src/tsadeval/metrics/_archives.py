@@ -20,8 +20,7 @@ import numpy as np
 import tsadeval.metrics._kernels.nab as kernel
 from tsadeval.core import binning
 from tsadeval.core.define import prediction_metric, score_metric
-from tsadeval.core.events import Events, Index, inside_any
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring, inside_any
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import first_best, first_inside, records

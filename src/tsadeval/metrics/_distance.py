@@ -18,8 +18,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Flag, Number, OneOf, Span, recall_weight
 from tsadeval.errors import UndefinedError

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 import tsadeval.metrics._kernels.dqe as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import prediction_metric, score_metric
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number
 from tsadeval.metrics.counting import first_best, ranges
 
@@ -48,44 +47,29 @@ def _borders(events: Events, near: int) -> tuple[Index, Floats]:
     return np.append(borders, 2 * n), (2 * early - left + right - 2 * late).astype(np.float64)
 
 
-class _Cells:
-    """The points by zone; one that two far zones share is two cells of half its weight."""
-
-    def __init__(self, events: Events, near: int) -> None:
-        starts, stops = events.starts, events.stops
-        borders, self.far_lengths = _borders(events, near)
-        # A far zone may start or end in the middle of a point.
-        first, last = borders[:-1] // 2, -(-borders[1:] // 2)
-        lengths = np.maximum(last - first, 0)
-        zone = np.repeat(np.arange(len(first)), lengths)
-        self.points: Index = ranges(first, lengths)
-        self.zones: Index = zone
-        self.owners: Index = zone // 5
-        self.kinds: NDArray[np.int8] = _KINDS[zone % 5]
-        self.distances: Index = np.maximum(starts[self.owners] - self.points - 1, self.points - stops[self.owners])
-        self.weights: Index = np.full(len(zone), 2)
-        cut = np.flatnonzero(self.points[1:] == self.points[:-1])
-        self.weights[cut] = self.weights[cut + 1] = 1
-
-    def in_order(self, order: Index, begins: Index) -> tuple[Index, Index]:
-        """Return the cells of some points in their order, and where those of the points at `begins` begin."""
-        first = np.flatnonzero(np.append(True, self.points[1:] != self.points[:-1]))
-        counts = np.diff(first, append=len(self.points))[order]
-        places = np.append(0, np.cumsum(counts))
-        cells = np.repeat(first[order], counts)
-        again = np.flatnonzero(cells[1:] == cells[:-1]) + 1
-        cells[again] += 1
-        return cells, places[begins]
-
-
 def _qualities(events: Events, order: Index, begins: Index, near: int) -> Floats:
-    """Return the mean quality of the events at each level j, which adds the points `order[begins[j]:begins[j + 1]]`."""
-    cells = _Cells(events, near)
-    at, begins = cells.in_order(order, begins)
-    totals = kernel.qualities(
-        at, begins, cells.kinds, cells.owners, cells.zones, cells.weights, cells.distances, cells.far_lengths, near
-    )
-    return np.asarray(totals / len(events))
+    """Return the mean quality of the events at each level j, which adds the points `order[begins[j]:begins[j + 1]]`.
+
+    The points are taken by zone: one that two far zones share is two cells of half its weight.
+    """
+    borders, far_lengths = _borders(events, near)
+    # A far zone may start or end in the middle of a point.
+    first, last = borders[:-1] // 2, -(-borders[1:] // 2)
+    lengths = np.maximum(last - first, 0)
+    zones = np.repeat(np.arange(len(first)), lengths)
+    points, owners = ranges(first, lengths), zones // 5
+    distances = np.maximum(events.starts[owners] - points - 1, points - events.stops[owners])
+    weights = np.full(len(zones), 2)
+    cut = np.flatnonzero(points[1:] == points[:-1])
+    weights[cut] = weights[cut + 1] = 1
+    # The cells of the points in their order, and where those of the points at `begins` begin.
+    first = np.flatnonzero(np.append(True, points[1:] != points[:-1]))
+    counts = np.diff(first, append=len(points))[order]
+    places = np.append(0, np.cumsum(counts))
+    cells = np.repeat(first[order], counts)
+    cells[np.flatnonzero(cells[1:] == cells[:-1]) + 1] += 1
+    about = _KINDS[zones % 5], owners, zones, weights, distances, far_lengths, near
+    return np.asarray(kernel.qualities(cells, places[begins], *about) / len(events))
 
 
 def _best_sdqe(data: Scoring, *, near: int | None) -> float:

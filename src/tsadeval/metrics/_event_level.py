@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Number, OneOf, Span
 from tsadeval.errors import UndefinedError

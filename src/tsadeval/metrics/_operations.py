@@ -120,10 +120,8 @@ def _best_alarming_precision(data: Scoring) -> float:
     # As the threshold falls, a part of an alarm run inside an event starts at point i from its own score on, until the
     # score before is reached too; at the first point of an event a part starts whatever comes before.
     scores, starts = data.scores, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising = np.append(False, scores[1:] > scores[:-1])
     rising[starts] = False
-    rising[0] = False
     inside = np.flatnonzero(rising & data.truth.mask)
     appear, vanish = np.sort(np.append(scores[starts], scores[inside])), np.sort(scores[inside - 1])
     maxima = np.sort(event_maxima(data))

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 import tsadeval.metrics._kernels.pate as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import prediction_metric, score_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.order import sort
 from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, pate_buffers, recall_weight

@@ -25,8 +25,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf, recall_weight
 from tsadeval.metrics.counting import (
@@ -130,20 +129,7 @@ def f1_pa(data: Prediction, /, **options: Any) -> float:
 _K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}
 
 
-def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> Floats:
-    """F at each of the required shares, which ascend."""
-    hits, lengths = matches(data).hits, data.events.lengths
-    hit = hits > 0
-    hits, lengths = hits[hit], lengths[hit]
-    # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
-    reached = np.searchsorted(shares, hits / lengths, side="left" if strict else "right")
-    gains = np.zeros(len(shares) + 1, np.int64)
-    np.add.at(gains, reached, lengths - hits)
-    found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
-    return np.asarray(f_of_counts(found, matches(data).false_points, matches(data).anomalous, beta))
-
-
-def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> float:
+def _best_pa_k(data: Scoring, shares: Floats, weights: Floats | None, *, strict: bool, beta: float) -> float:
     scores = data.scores[data.truth.mask]
     return _best(data, scores, owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
@@ -155,7 +141,7 @@ def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | No
     checks={"k": Number(0, 1), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), strict, None, beta),
+    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), None, strict=strict, beta=beta),
     zero="no anomalous point is alarmed",
 )
 def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
@@ -197,11 +183,6 @@ def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     return shares, weights
 
 
-def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bool, beta: float) -> float:
-    shares, weights = _grid(n_values, integration)
-    return _best_pa_k(data, shares, strict, weights, beta)
-
-
 @prediction_metric(
     label="PA%K-AUC",
     summary="Area under F1-PA%K over the required share k from 0 to 1.",
@@ -209,7 +190,9 @@ def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bo
     checks={"n_values": Number(2, 10_000, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_pa_k_auc,
+    best=lambda data, *, n_values, integration, strict, beta: _best_pa_k(
+        data, *_grid(n_values, integration), strict=strict, beta=beta
+    ),
     zero="no anomalous point is alarmed",
 )
 def pa_k_auc(
@@ -241,7 +224,14 @@ def pa_k_auc(
     0.6006
     """
     shares, weights = _grid(n_values, integration)
-    return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
+    met = matches(data)
+    hit = met.hits > 0
+    hits, lengths = met.hits[hit], data.events.lengths[hit]
+    # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
+    reached = np.searchsorted(shares, hits / lengths, side="left" if strict else "right")
+    gains = np.bincount(reached, lengths - hits, n_values + 1)
+    found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
+    return float((weights * f_of_counts(found, met.false_points, met.anomalous, beta)).sum())
 
 
 @prediction_metric(

@@ -15,8 +15,7 @@ from typing import Any
 
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.inputs import Events, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Check, Number, OneOf, recall_weight
 from tsadeval.metrics.counting import descent

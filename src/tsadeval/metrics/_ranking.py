@@ -15,8 +15,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.define import score_metric, shared
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Index, Scoring
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number, recall_weight
 from tsadeval.metrics.counting import (
     curve,

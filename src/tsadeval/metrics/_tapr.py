@@ -17,8 +17,7 @@ import numpy as np
 import tsadeval.metrics._kernels.etapr as pruning
 import tsadeval.metrics._kernels.tapr as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Number, recall_weight
 from tsadeval.metrics.counting import descent

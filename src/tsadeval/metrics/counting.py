@@ -13,9 +13,8 @@ import tsadeval.metrics._kernels.vus as vus
 from tsadeval.core.arrays import refuse_longer
 from tsadeval.core.binning import levels_of
 from tsadeval.core.define import shared
-from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.order import digits_pay, sort
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant, recall_weight

@@ -9,8 +9,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.load as kernel
 from tsadeval.core.define import shared
-from tsadeval.core.events import Bools, Floats, Index
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Bools, Floats, Index, Scoring
 from tsadeval.core.names import Registry, import_object, names_code, parse_call
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidParameterError

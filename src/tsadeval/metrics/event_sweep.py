@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from tsadeval.core.define import shared
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.inputs import Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import curve, event_maxima, false_from, first_best
@@ -78,9 +77,7 @@ def event_steps(data: Scoring) -> EventSteps:
     """
     maxima = np.sort(event_maxima(data))
     scores, truth, starts = data.scores, data.truth, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    rising[0] = True
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising = np.append(True, scores[1:] > scores[:-1])
     normal_up, normal_down = _steps(scores, rising & ~truth.mask)
     event_up, event_down = _steps(scores, rising & truth.mask)
     after_normal = starts[starts > 0]

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import ResultTable, all_digits
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.plot import style
+from tsadeval.thresholds import Choice, parse_rule
 from tsadeval.thresholds.best import of_predictions
-from tsadeval.thresholds.choose import Choice
-from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

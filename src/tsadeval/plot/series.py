@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Bools, Events, Floats, Index
-from tsadeval.core.inputs import Scoring, label_runs
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Metric, Rule, metric_labels, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, select_metric, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.metrics.cce_formula import explain_gaps
 from tsadeval.metrics.counting import merged, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least
 from tsadeval.plot import style

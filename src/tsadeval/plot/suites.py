@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval.comparison.statistics import ranks
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.inputs import Bools, Events, Floats
 from tsadeval.core.metric import metric_labels
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric, find_metric

@@ -17,10 +17,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import check_known
 from tsadeval.core.results import Grid, Result, Row
@@ -212,11 +213,9 @@ def small(metric: Metric) -> Metric:
 @cache
 def _exhaustive(most: int) -> tuple[Pair, ...]:
     """All labels with both classes and all predictions, the shortest first, then those with the fewest ones."""
-    found = []
-    for n in range(2, most + 1):
-        every = sorted(itertools.product((0, 1), repeat=n), key=lambda s: (sum(s), s))
-        found += [(y, p) for y in every if 0 < sum(y) < n for p in every]
-    return tuple(found)
+    lengths = (itertools.product((0, 1), repeat=n) for n in range(2, most + 1))
+    orders = (sorted(every, key=lambda s: (sum(s), s)) for every in lengths)
+    return tuple((y, p) for every in orders for y in every if 0 < sum(y) < len(y) for p in every)
 
 
 @cache
@@ -301,10 +300,8 @@ class PropertyTable(Result):
     def _grid(self) -> Grid:
         marks = {"by definition": "always", "holds": "yes", "fails": "no", "undefined": "-", "failed": "failed"}
         names = list(dict.fromkeys(row["property"] for row in self.rows))
-        body: dict[str, list[Any]] = {}
-        for row in self.rows:
-            body.setdefault(row["metric"], [row["metric"]]).append(marks[row["status"]])
-        return [["metric", *names], *body.values()]
+        body = grouped((row["metric"], marks[row["status"]]) for row in self.rows)
+        return [["metric", *names], *([metric, *said] for metric, said in body.items())]
 
     def _notes(self) -> list[str]:
         """Name the smallest counterexamples, and for each metric that raised: what, on which input, what marks mean."""

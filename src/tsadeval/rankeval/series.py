@@ -20,8 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.inputs import Bools, Events, Floats
 from tsadeval.core.names import Registry
 from tsadeval.datasets.loading import has_labels, load
 from tsadeval.datasets.readers import VARIABLE

@@ -1,6 +1,7 @@
 """Suite: what the suites of RankEval have in common, and their results (SuiteResult, SuiteTable, Explanation)."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -27,7 +28,7 @@ DIGITS = 9  # of qualities that are compared
 
 
 @dataclass(frozen=True)
-class Suite:
+class Suite(ABC):
     """A whole experiment: a record whose fields are its options. Bound to metrics, it is the plan of a run.
 
     `metrics` are what is tried when the caller names none, and the records of those that are tried once it is bound.
@@ -85,13 +86,13 @@ class Suite:
         counts = ", ".join(f"{n} {one}{'s' * (n != 1)}" for n, one in ((count, kind), (repeats, "repeat")))
         return f"RankEval, suite {self.name}: {counts}"
 
+    @abstractmethod
     def cells(self) -> Iterable[Any]:
         """Return every value there is to compute."""
-        raise NotImplementedError
 
+    @abstractmethod
     def chunks(self, cells: Iterable[Any]) -> Iterable[Chunk]:
         """Return the cells in groups that are computed together."""
-        raise NotImplementedError
 
     def chunk(
         self,
@@ -113,9 +114,9 @@ class Suite:
         """Return the plan as plain data for the store."""
         return {"suite": self.name, **self.recorded(), "metrics": list(map(record_of_metric, self.metrics))}
 
+    @abstractmethod
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""
-        raise NotImplementedError
 
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded; users' metrics are there by name only."""
@@ -328,15 +329,16 @@ def count_values(rows: "pd.DataFrame") -> Row:
     return {**counts, "message": next((some.iloc[0] for some in said if len(some)), "")}
 
 
-def pivot(frame: "pd.DataFrame", axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
-    """Return values of rows as an array over some columns, whose values `axes` has in order; NaN where no row is."""
-    found = np.full([len(along) for along in axes.values()], np.nan)
+def pivot(frame: Any, axes: Mapping[str, Sequence[Any]], *values: Any) -> Floats:
+    """Return values of rows as arrays over some columns, whose values `axes` has in order; NaN where no row is."""
+    found = np.full([len(values), *map(len, axes.values())], np.nan)
     places = []
     for name, along in axes.items():
         known = {value: i for i, value in enumerate(along)}
         missing = known.get(None, -1)  # a missing name is NaN in a frame
         places.append([missing if value != value else known[value] for value in frame[name].tolist()])
-    found[tuple(places)] = values
+    for into, given in zip(found, values, strict=True):
+        into[tuple(places)] = given
     return found
 
 

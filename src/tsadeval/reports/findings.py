@@ -9,7 +9,7 @@ from tsadeval.core.durations import duration_text
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.times import Times
-from tsadeval.metrics.cce_explanation import CCEBreakdown, cce_breakdown, explain_gaps
+from tsadeval.metrics.cce_formula import CCEBreakdown, cce_breakdown, explain_gaps
 
 Finding = dict[str, Any]
 

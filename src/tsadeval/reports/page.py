@@ -13,9 +13,8 @@ from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import Data, agreement_of, standings
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
-from tsadeval.core.events import Index
 from tsadeval.core.facts import OddAlarms, odd_alarms
-from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Floats, Index, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.times import Times, longest
@@ -23,7 +22,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.incidents.placement import EVENT_COLUMNS
-from tsadeval.metrics.cce_explanation import CCEBreakdown
+from tsadeval.metrics.cce_formula import CCEBreakdown
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_alarms, score_levels, value_codes
 from tsadeval.scores.scored import Scored, ignored_points

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Floats, Index, Scoring
 from tsadeval.metrics.counting import curve, event_maxima, false_from, threshold_ranks
 from tsadeval.metrics.event_sweep import at_least, event_steps
 from tsadeval.thresholds.best import judged_levels

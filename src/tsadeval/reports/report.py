@@ -10,8 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from tsadeval.comparison.compare import compare
-from tsadeval.comparison.comparison import Comparison
+from tsadeval.comparison import Comparison, compare
 from tsadeval.core.facts import OF_LABELS, grouped, rule_facts
 from tsadeval.core.messages import failed_lines, fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
@@ -25,9 +24,7 @@ from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
-from tsadeval.thresholds.best import best
-from tsadeval.thresholds.choose import Choice
-from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds import Choice, best, parse_rule
 
 
 def report(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.detector_table import tabular
+from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, latex_text
@@ -229,10 +230,8 @@ class _Work:
 
     def robustness(self) -> Cells:
         """Whether a metric ranks worse with the strongest noise than without any, by its Spearman correlation."""
-        found: dict[tuple[str, str], list[float]] = {}
-        for row in self.rankings.robustness(**AS_PUBLISHED).rows:
-            if row["indicator"] == "spearman":
-                found.setdefault((row["task"], LABELS[row["metric"]]), []).append(row["value"])
+        rows = (row for row in self.rankings.robustness(**AS_PUBLISHED).rows if row["indicator"] == "spearman")
+        found = grouped(((row["task"], LABELS[row["metric"]]), row["value"]) for row in rows)
         change = {key: values[-1] - values[0] for key, values in found.items()}
         return {k: "unaffected" if abs(x) < LEAST else "worse" if x < 0 else "better" for k, x in change.items()}
 
@@ -242,11 +241,10 @@ class _Work:
         frame = frame[frame["generator"] == "PreQ-NegP"].assign(noise=frame["sigma"] > 0)
         means = frame.groupby(["metric", "noise", "sigma", "case", "p", "q"])["value"].mean().unstack()
         wrong = (means.diff(axis=1).iloc[:, 1:] <= 0).mean(axis=1).groupby(["metric", "noise", "p"]).mean().unstack()
-        found: Cells = {}
-        for (metric, noise), (first, *_, last) in zip(wrong.index, wrong.to_numpy(), strict=True):
-            end = "none" if max(first, last) < LEAST else "low p" if first > last else "high p"
-            found["with noise" if noise else "without noise", LABELS[metric]] = end
-        return found
+        first, last = wrong.iloc[:, 0], wrong.iloc[:, -1]
+        ends = np.where(np.maximum(first, last) < LEAST, "none", np.where(first > last, "low p", "high p"))
+        keys = (("with noise" if noise else "without noise", LABELS[metric]) for metric, noise in wrong.index)
+        return dict(zip(keys, ends.tolist(), strict=True))
 
     def tau(self) -> Cells:
         """CCE at five tau on AccQ."""
@@ -266,16 +264,14 @@ class _Work:
 
     def datasets(self) -> Cells:
         """Lengths and events of the label sets."""
-        found: Cells = {}
         columns = dict.fromkeys(column for _, column in printed("datasets"))
-        for name, case in CASES.items():
-            if not case.present(self.data):
-                self.missing.append(f"datasets: the labels of {name}: `tsadeval datasets info {case.dataset}`")
-                continue
-            events = case.events(self.data)
-            numbers = (events.n, len(events.lengths), events.lengths.max(), events.lengths.min())
-            found |= {(name, column): float(n) for column, n in zip(columns, numbers, strict=True)}
-        return found
+        absent = {name: case.dataset for name, case in CASES.items() if not case.present(self.data)}
+        self.missing += [
+            f"datasets: the labels of {name}: `tsadeval datasets info {one}`" for name, one in absent.items()
+        ]
+        found = {name: case.events(self.data) for name, case in CASES.items() if name not in absent}
+        numbers = {name: (one.n, len(one), one.lengths.max(), one.lengths.min()) for name, one in found.items()}
+        return {(name, c): float(n) for name, row in numbers.items() for c, n in zip(columns, row, strict=True)}
 
     def _real(self, name: str) -> Cells:
         """Values of the detectors as the authors ran them, times 100; of Random with one seed or several."""
@@ -293,10 +289,9 @@ class _Work:
         )
         self.detections[title] = dataset, found
         self.missing += [f"{name}: {line}" for line in found.failures()]
-        ours: dict[tuple[str, str], list[float]] = {}
-        for (detector, column), row in zip(product(detectors, ON_REAL), found.rows, strict=True):
-            if row["status"] == "ok":
-                ours.setdefault((detector.partition(" ")[0], column), []).append(100 * row["value"])
+        cells = zip(product(detectors, ON_REAL), found.rows, strict=True)
+        known = ((detector, column, row["value"]) for (detector, column), row in cells if row["status"] == "ok")
+        ours = grouped(((detector.partition(" ")[0], column), 100 * value) for detector, column, value in known)
         return {key: values if len(values) > 1 else values[0] for key, values in ours.items()}
 
     def average(self) -> Cells:

@@ -37,8 +37,8 @@ from tsadeval.incidents.reader import (
 )
 from tsadeval.scores.options import Options
 from tsadeval.scores.scored import Given, LeftOut, align, has_dates
-from tsadeval.tables.checksums import file_digest
 from tsadeval.tables.columns import python_values
+from tsadeval.tables.files import file_digest
 from tsadeval.tables.sources import user_path
 
 # What is said of intervals that do not fit the time stamps.

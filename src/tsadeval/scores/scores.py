@@ -21,8 +21,7 @@ from tsadeval.scores.forms import Once, Shards, Source, find_shards
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import NO_SCORE, Given, Known, LeftOut, Scored, causes, different
 from tsadeval.scores.tabular import two_scorings
-from tsadeval.tables.checksums import file_digest
-from tsadeval.tables.files import skipped_stores
+from tsadeval.tables.files import file_digest, skipped_stores
 
 _FILES = 8  # of more, printing does not read them
 

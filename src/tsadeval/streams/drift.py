@@ -70,10 +70,7 @@ class DriftTest:
         x = (size + 0.12 + 0.11 / size) * ks  # Stephens' correction of the limiting distribution
         p = min(8 * x * x * math.exp(-2 * x * x), 1.0) if x > math.sqrt(0.5) else 1.0
         p = p if second >= _FEWEST else math.nan
-        return Drift(stability=self._stability(scores), ks=ks, p=p, level=min(level, _MOST), independent=second)
-
-    def _stability(self, scores: Floats) -> float:
-        """Compute the stability index over tenths of the reference."""
+        # The stability index, over tenths of the reference.
         borders = np.quantile(self.ordered, np.linspace(0, 1, _BINS + 1)[1:-1])
         expected, found = (
             np.bincount(np.searchsorted(borders, values, side="right"), minlength=_BINS) / len(values)
@@ -81,7 +78,8 @@ class DriftTest:
         )
         low = 0.5 / max(len(self.reference), len(scores))  # so that an empty tenth has a logarithm
         expected, found = np.maximum(expected, low), np.maximum(found, low)
-        return float(np.sum((found - expected) * np.log(found / expected)))
+        stability = float(np.sum((found - expected) * np.log(found / expected)))
+        return Drift(stability=stability, ks=ks, p=p, level=min(level, _MOST), independent=second)
 
 
 def _memory_of(ranks: Floats) -> float:

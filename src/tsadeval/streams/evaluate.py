@@ -175,10 +175,7 @@ def _merge(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams
     for found, seen in parts:
         signs.merge(seen, source.where)
         for series, stream in found.items():
-            if series in streams:
-                streams[series].merge(stream)
-            else:
-                streams[series] = stream
+            streams[series] = streams[series].merge(stream) if series in streams else stream
     signs.finish(source.where)
     return streams
 

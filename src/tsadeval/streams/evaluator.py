@@ -230,9 +230,8 @@ class StreamingEvaluator:
                 if window is not None:
                     assert stream.settings.threshold is not None
                     alarmed = window.above(stream.settings.threshold)
-                    recent = _count(alarmed, alarmed)
-                    for metric in stream.metrics:
-                        recent[str(metric)] = metric.value_of(window if metric.kind == "scores" else alarmed)[0]
+                    both = ((metric, window if metric.kind == "scores" else alarmed) for metric in stream.metrics)
+                    recent = _count(alarmed, alarmed) | {str(metric): metric.value_of(d)[0] for metric, d in both}
         rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
         if recent is not None:
             rows = [{**row, "recent": recent[row["metric"]]} for row in rows]

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from tsadeval.core.arrays import LARGEST
 from tsadeval.core.durations import SECOND, find_zone
-from tsadeval.core.events import Index
 from tsadeval.core.facts import Fact, Reason
-from tsadeval.core.inputs import Bools, Floats, LabelRuns, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Floats, Index, LabelRuns, Prediction, Scoring
 from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.results import Row
@@ -136,9 +135,7 @@ class BorderPoints:
 
 def _matter(codes: Codes, *, timed: bool) -> Bools:
     """Return which points are kept: those at borders, with times also their neighbours and the last point."""
-    found = np.empty(len(codes), np.bool_)
-    found[0] = True
-    np.not_equal(codes[1:], codes[:-1], out=found[1:])
+    found = np.append(True, codes[1:] != codes[:-1])
     if timed:
         border = found.copy()
         found[:-1] |= border[1:]
@@ -355,7 +352,7 @@ class Unlabelled:
     rule: Rule
     times: Times | None = None
     alarmed: Bools | None = None
-    trailing: Floats | None = None
+    trailing: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def n(self) -> int:
@@ -373,10 +370,9 @@ class Unlabelled:
             raise InvalidInputError(
                 "times must increase: this chunk begins before the end of the one before it; sort the rows by time"
             )
-        trailing = np.zeros(0) if self.trailing is None else self.trailing
-        scores = np.concatenate([trailing.astype(data.raw.dtype), data.raw])
+        scores = np.concatenate([self.trailing.astype(data.raw.dtype), data.raw])
         whole = Scoring.of(np.zeros(len(scores), np.uint8), scores)
-        alarmed = self.rule.decide(whole, METRICS["f1"]).prediction.alarms.mask[len(trailing) :]
+        alarmed = self.rule.decide(whole, METRICS["f1"]).prediction.alarms.mask[len(self.trailing) :]
         low = np.flatnonzero(~whole.above(lowest_level(self.rule)).alarms.mask)
         self.trailing = np.array(scores[low[-1] + 1 if len(low) else 0 :], np.float64)
         self.alarmed = alarmed if self.alarmed is None else np.append(self.alarmed, alarmed)
@@ -392,7 +388,7 @@ class Unlabelled:
 
     def state(self) -> Row:
         """Return what there is as plain data."""
-        if self.times is None or self.alarmed is None or self.trailing is None:
+        if self.times is None or self.alarmed is None:
             return {}
         own = {name: getattr(self.times, name) for name in ("kind", "unit", "zone")}
         # By its name, which has to be one that the next run can find: incidents may be in the time of a place.

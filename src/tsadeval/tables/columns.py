@@ -112,8 +112,7 @@ def is_numeric(column: Any) -> bool:
 
 def _numpy_numbers(values: Array, place: _Place) -> Array:
     if isinstance(values, np.ma.MaskedArray):
-        mask, values = np.ma.getmaskarray(values), np.asarray(values.data)
-        values = np.where(mask, np.array(None), values) if mask.any() else values
+        values = np.array(values.tolist(), object) if np.ma.is_masked(values) else np.asarray(values.data)
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind == "O":

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.arrow_files import MAGIC, parquet_units, read_arrow, read_parquet
-from tsadeval.tables.numpy_files import npy_units, read_npy, read_npz
+from tsadeval.tables.binary_files import ARROW, npy_units, parquet_units, read_arrow, read_npy, read_npz, read_parquet
 from tsadeval.tables.sources import STDIN, check_size, read_source, refuse_special, size_limit, user_path
 from tsadeval.tables.table import Request, Table, from_frame, from_mapping, join
 from tsadeval.tables.text_files import read_csv, read_jsonl
@@ -35,7 +34,7 @@ class Format(NamedTuple):
 
 
 _PARQUET = Format(read_parquet, (b"PAR1",), units=parquet_units)
-_ARROW = Format(read_arrow, (MAGIC, b"\xff\xff\xff\xff"))
+_ARROW = Format(read_arrow, (ARROW, b"\xff\xff\xff\xff"))
 _JSONL = Format(read_jsonl, (b"{",), text=True)
 FORMATS: dict[str, Format] = {
     ".csv": Format(read_csv, text=True),

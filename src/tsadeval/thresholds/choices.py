@@ -1,7 +1,5 @@
 """`choose_threshold`: thresholds under a budget of false alarms, of one detector or several, judged on other data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -8,9 +8,8 @@ import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.durations import UNITS, rate_of, span_size
-from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import grouped
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Prediction, Scoring
 from tsadeval.core.metric import METRICS, Metric, Rule
 from tsadeval.core.names import check_known
 from tsadeval.core.parameters import Number

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from tsadeval.core.events import Events
 from tsadeval.core.facts import Origin
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Events, Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.names import Registry, import_object, split_names
 from tsadeval.core.parameters import Check, Number, check_parameters

@@ -6,15 +6,14 @@ fixed fractions, since borders of zones are multiples of 1/2 and the places wher
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import InvalidParameterError
-from tsadeval.torch._batch import NO_ANOMALY, Batch, Threshold, f_beta
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import NO_ANOMALY, Batch, Threshold, f_beta, tensor_metric
 from tsadeval.torch._segments import NextGreater, cumulate_from, events_of, expand, is_first, is_last, sum_by
 
 NO_ALARM = "a series has no anomalous point or no alarm"
@@ -32,7 +31,7 @@ class Zones(NamedTuple):
     margin: Tensor
 
     @classmethod
-    def of(cls, batch: Batch) -> Zones:
+    def of(cls, batch: Batch) -> Self:
         """From the labels."""
         events = events_of(batch.labels)
         begin = events.preceding(events.stops, -events.starts) + events.starts
@@ -40,9 +39,9 @@ class Zones(NamedTuple):
         start, stop = 2 * events.starts, 2 * events.stops
         return cls(events.rows, begin, start, stop, end, torch.minimum(start - begin, end - stop))
 
-    def take(self, index: Tensor) -> Zones:
+    def take(self, index: Tensor) -> Self:
         """Take the zones at these places."""
-        return Zones(*(field[index] for field in self))
+        return type(self)(*(field[index] for field in self))
 
     def far(self, distance: Tensor) -> Tensor:
         """8 times the integral over [0, distance] of the chance that a random time is nearer, times the zone."""

@@ -1,16 +1,13 @@
 """CCE of batches, from the moments of the runs of equal labels; the formulas also serve the loss."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import ONE_CLASS, Batch
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import ONE_CLASS, Batch, tensor_metric
 from tsadeval.torch._segments import group_scores
 
 # Beyond these magnitudes squares would overflow or vanish.
@@ -24,31 +21,22 @@ ROUNDING = 1e-12
 # the scores once, elsewhere by torch's own operations.
 
 
-class RunSums(NamedTuple):
-    """Runs of equal labels of all rows, one after the other."""
+def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> tuple[Tensor, ...]:
+    """Find the runs of equal labels of all rows of a batch, one after the other, without its padding.
 
-    keys: Tensor  # twice the row, plus the label
-    labels: Tensor  # bool
-    means: Tensor  # float64, as all that follows
-    variances: Tensor
-    weights: Tensor  # (runs, 3): 1, points, sums of scores
-
-
-def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> RunSums:
-    """Find the runs of a batch, without its padding.
-
-    With `scale`, scores are brought to 0 ... 1 by their row's range, plus what is `added` to it. Constant scores count
-    as one half.
+    Of each run: twice the row plus the label, the label (bool), and in float64 mean and variance of the scores and
+    (runs, 3) 1, points and the sum of the scores. With `scale`, scores are brought to 0 ... 1 by their row's range,
+    plus what is `added` to it. Constant scores count as one half.
     """
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
     kernels = None if batch.parted is not None else kernels_for(scores)
     where = (scores, labels, batch.lengths, scale, added)
-    runs = RunSums(*(by_torch(*where, batch.parted) if kernels is None else kernels.run_moments(*where)))
+    runs = by_torch(*where, batch.parted) if kernels is None else kernels.run_moments(*where)
     if batch.padded:
-        inside = runs.weights[:, 0] > 0
-        runs = RunSums(*(x[inside] for x in runs))
+        inside = runs[-1][:, 0] > 0
+        runs = tuple(x[inside] for x in runs)
     return runs
 
 
@@ -64,7 +52,7 @@ def kernels_for(tensor: Tensor) -> Any:
 def by_torch(
     scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None, parted: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    """Compute the fields of `RunSums`; a row's padding is a run with weights of 0.
+    """Compute what `run_moments` returns; a row's padding is a run whose last three numbers are 0.
 
     A run also begins where points before it were left out (`parted`).
     """
@@ -176,17 +164,6 @@ def _clipped(batch: Batch, quantiles: tuple[float, float]) -> Batch:
     return batch.with_scores(torch.where(constant, 0.5, scaled).masked_fill(~batch.valid, 0))
 
 
-def _refuse_others_than_probabilities(batch: Batch) -> None:
-    if not batch.checked:
-        return
-    low, high = float(batch.scores.min()), float(batch.scores.max())
-    if low < 0 or high > 1:
-        raise InvalidInputError(
-            f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
-            'pass probabilities, or use normalize="minmax"'
-        )
-
-
 def _by_range(*, normalize: str | None, **_: Any) -> bool:
     """Return True if scores are scaled by their range: one that is not finite makes the value NaN."""
     return normalize in ("minmax", "published")
@@ -220,10 +197,15 @@ def cce(batch: Batch, **given: Any) -> Tensor:
         batch, exponent = _in_range(batch)
     elif normalize == "quantile":
         batch = _clipped(batch, options.quantiles)
-    elif normalize is None:
-        _refuse_others_than_probabilities(batch)
-    else:
+    elif normalize is not None:
         batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
+    elif batch.checked:
+        low, high = float(batch.scores.min()), float(batch.scores.max())
+        if low < 0 or high > 1:
+            raise InvalidInputError(
+                f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
+                'pass probabilities, or use normalize="minmax"'
+            )
     added = None
     if normalize == "published":
         added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)

@@ -4,14 +4,11 @@ Level j is the j-th highest threshold. The bin of a point is the number of thres
 predicted at level j exactly when its bin is at most j.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import PATE_CHECKS, pate_buffers
-from tsadeval.torch._batch import ONE_CLASS, Batch, sort_rows
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import ONE_CLASS, Batch, sort_rows, tensor_metric
 from tsadeval.torch._segments import EventList, NextGreater, add_at, cumulate_from, events_of, expand, is_first, is_last
 
 SAME = 1e-12  # recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point

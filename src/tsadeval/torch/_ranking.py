@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, recall_weight
-from tsadeval.torch._batch import NO_ANOMALY, ONE_CLASS, Batch, Threshold, sort_rows
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import NO_ANOMALY, ONE_CLASS, Batch, Threshold, sort_rows, tensor_metric
 from tsadeval.torch._segments import events_of, expand, group_scores, sum_by
 
 

@@ -95,20 +95,19 @@ class NextGreater:
 
     def after(self, begins: Tensor, ends: Tensor, bounds: Tensor) -> Tensor:
         """Find the first position in [begin, end) with a value above the bound; the end where there is none."""
-        at = begins
-        for k in reversed(range(len(self.maxima))):
-            inside = at + (1 << k) <= ends
-            low = self.maxima[k][torch.where(inside, at, 0)] <= bounds
-            at = torch.where(inside & low, at + (1 << k), at)
-        return at
+        return self._skip(begins, ends, bounds, 1)
 
     def before(self, begins: Tensor, ends: Tensor, bounds: Tensor) -> Tensor:
         """One past the last position in [begin, end) with a value above the bound; begin where there is none."""
-        at = ends
+        return self._skip(ends, begins, bounds, -1)
+
+    def _skip(self, at: Tensor, limits: Tensor, bounds: Tensor, way: int) -> Tensor:
+        """Go on, or back where `way` is -1, over entries that are not above the bound, at most up to the limit."""
         for k in reversed(range(len(self.maxima))):
-            inside = at - (1 << k) >= begins
-            low = self.maxima[k][torch.where(inside, at - (1 << k), 0)] <= bounds
-            at = torch.where(inside & low, at - (1 << k), at)
+            step = way << k
+            inside = way * (limits - at) >= 1 << k
+            low = self.maxima[k][torch.where(inside, at + min(step, 0), 0)] <= bounds
+            at = torch.where(inside & low, at + step, at)
         return at
 
 

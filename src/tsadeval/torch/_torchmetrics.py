@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 from torchmetrics import Metric
+from torchmetrics.utilities import dim_zero_cat
 
 from tsadeval.core import docstrings
 from tsadeval.core.parameters import Check, Flag, OneOf, check_parameters
@@ -122,7 +123,7 @@ class SeriesMetric(Metric):
 
     def compute(self) -> Tensor:
         """Judge the series put together: the mean of their values, or one for each."""
-        scores, labels, windows = (self._whole(name) for name in STATES)
+        scores, labels, windows = (dim_zero_cat(getattr(self, name)) for name in STATES)
         if len(scores) == 0:
             raise InvalidInputError(f"{type(self).__name__} has no points to judge: call update first")
         scores, labels, lengths = join(windows.view(-1, 3), scores, labels, self.overlap)
@@ -134,10 +135,6 @@ class SeriesMetric(Metric):
         if undefined:
             warn_undefined(type(self).__name__, f"{undefined} of {len(values)} series, which the mean leaves out")
         return values.nanmean()
-
-    def _whole(self, name: str) -> Tensor:
-        pieces: Tensor | list[Tensor] = getattr(self, name)
-        return pieces if isinstance(pieces, Tensor) else torch.cat(pieces)
 
     def plot(self, val: Tensor | Sequence[Tensor] | None = None, ax: Any = None) -> Any:
         """Draw a value, or several of them in their order, as torchmetrics does; needs matplotlib."""

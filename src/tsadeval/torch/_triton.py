@@ -129,7 +129,7 @@ if triton is not None:
         runs, points, rows, columns, per_row, size, ROUNDING: tl.constexpr,
         SCALE: tl.constexpr, ADDED: tl.constexpr, SIZE: tl.constexpr,
     ):  # fmt: skip
-        """As `tsadeval.torch._cce.RunSums` has them; padding has 0 points."""
+        """As `tsadeval.torch._cce.run_moments` returns them; padding has 0 points."""
         run = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
         there = run < runs
         begin = tl.load(begins + run, mask=there, other=0)
@@ -183,7 +183,7 @@ def available() -> bool:
 def run_moments(
     scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Compute the fields of `tsadeval.torch._cce.RunSums` of a contiguous batch."""
+    """Compute what `tsadeval.torch._cce.run_moments` returns, of a contiguous batch with its padding."""
     rows, columns = scores.shape
     size = SMALL if columns <= SMALL else SIZE
     per_row = -(-columns // size)

@@ -5,8 +5,6 @@ product; what grows with the buffers (events that merge, points that two buffers
 length to the next for all series at once.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 
@@ -14,8 +12,7 @@ import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
-from tsadeval.torch._batch import ONE_CLASS, Batch, room
-from tsadeval.torch._define import tensor_metric
+from tsadeval.torch._batch import ONE_CLASS, Batch, room, tensor_metric
 from tsadeval.torch._segments import AlarmLevels, EventList, Zone, add_at, events_of, every_score, expand, sampled
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -16,10 +17,10 @@ class VariationalAutoencoder(nn.Module):
 
     def __init__(self, values: int, hidden: int, latent: int) -> None:
         super().__init__()
-        self.inward = _layers(values, hidden)
+        self.inward = _layers(values, hidden, hidden)
         self.latent_mean = nn.Linear(hidden, latent)
         self.latent_deviation = nn.Linear(hidden, latent)
-        self.outward = _layers(latent, hidden)
+        self.outward = _layers(latent, hidden, hidden)
         self.value_mean = nn.Linear(hidden, values)
         self.value_deviation = nn.Linear(hidden, values)
 
@@ -34,8 +35,9 @@ class VariationalAutoencoder(nn.Module):
         return self.value_mean(inner), functional.softplus(self.value_deviation(inner)) + _FLOOR
 
 
-def _layers(values: int, hidden: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(values, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+def _layers(*sizes: int) -> nn.Sequential:
+    """Return fully connected layers of these sizes, a ReLU behind each."""
+    return nn.Sequential(*(part for pair in pairwise(sizes) for part in (nn.Linear(*pair), nn.ReLU())))
 
 
 # Embedding shared by AnomalyTransformer and TimesNet: values of the points of a window, and their positions.
@@ -94,28 +96,16 @@ class Autoencoders(nn.Module):
         super().__init__()
         whole = window * columns
         half, quarter = max(1, min(whole // 2, 512)), max(1, min(whole // 4, 256))
-        self.encoder = nn.Sequential(
-            nn.Linear(whole, half),
-            nn.ReLU(),
-            nn.Linear(half, quarter),
-            nn.ReLU(),
-            nn.Linear(quarter, latent),
-            nn.ReLU(),
+        self.encoder = _layers(whole, half, quarter, latent)
+        self.first, self.second = (
+            nn.Sequential(*_layers(latent, quarter, half), nn.Linear(half, whole), nn.Sigmoid()) for _ in range(2)
         )
-        self.first = _decoder(latent, quarter, half, whole)
-        self.second = _decoder(latent, quarter, half, whole)
 
     def forward(self, batch: Tensor, which: int) -> Tensor:
         """Reconstruct the windows by autoencoder 0 or 1."""
         decoder = self.first if which == 0 else self.second
         reconstructed: Tensor = decoder(self.encoder(batch.flatten(start_dim=1)))
         return reconstructed.view(batch.shape)
-
-
-def _decoder(latent: int, quarter: int, half: int, whole: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(latent, quarter), nn.ReLU(), nn.Linear(quarter, half), nn.ReLU(), nn.Linear(half, whole), nn.Sigmoid()
-    )
 
 
 # The Anomaly Transformer's network, its loss and its score.
@@ -188,14 +178,12 @@ class AnomalyAttention(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Associations]:
         """(batch, window, d_model) to the same, with (prior, series)."""
-        query, key, value = (self._heads(layer(x)) for layer in (self.query, self.key, self.value))
+        mapped = (layer(x) for layer in (self.query, self.key, self.value))
+        query, key, value = (one.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for one in mapped)
         series = torch.softmax(query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5, dim=-1)
         prior = prior_association(widths(self.sigma(x).transpose(1, 2)), self.squared_distance)
         mixed = (series @ value).transpose(1, 2).flatten(2)
         return self.out(mixed), (prior, series)
-
-    def _heads(self, x: Tensor) -> Tensor:
-        return x.reshape(*x.shape[:2], self.n_heads, -1).transpose(1, 2)
 
 
 class EncoderLayer(nn.Module):

@@ -6,15 +6,13 @@ a detector says that its step is always the same sequence of kernels, training, 
 CUDA graphs.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,11 +20,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from tsadeval._optional import require
+from tsadeval.detectors.base import DeepDetector
 from tsadeval.detectors.series import Floats, Index, score_points
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-
-if TYPE_CHECKING:
-    from tsadeval.detectors.base import DeepDetector
 
 # Early stopping is decided on this share of the training series: the ends of up to so many blocks, because a series
 # may be several machines' one behind the other, and the last of them alone would speak for all.

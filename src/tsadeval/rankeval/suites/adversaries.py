@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Floats
+from tsadeval.core.inputs import Events, Floats
 from tsadeval.core.names import Registry, import_object
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError
@@ -49,11 +48,6 @@ class Adversary:
     scores: Callable[[Target, Random], Any] = field(repr=False, compare=False)
     version: str = "1"
     library: bool = True
-
-    @property
-    def needs_values(self) -> bool:
-        """True if the scorer looks at the values of the series."""
-        return self.kind == "one-liner"
 
     @classmethod
     def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Self:

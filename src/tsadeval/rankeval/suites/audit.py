@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from tsadeval.comparison.choosing import has_both
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Events, Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import split_names
 from tsadeval.core.results import Row

@@ -40,10 +40,10 @@ class AuditAnalysis:
         self._scorers = [*plan.detectors, *(name for name, *_ in plan.scorers)]
         names = [str(m) for m in plan.metrics]
         axes = {"metric": names, "series": self._series, "detector": self._scorers}
-        values, there = pivot(frame, axes, frame["value"]), pivot(frame, axes, 1.0) == 1
+        values, there = pivot(frame, axes, frame["value"], 1.0)
         # Of each metric series by scorers, higher is better; and whether there is a value, if only an undefined one.
         self._values = {str(m): m.sign * part for m, part in zip(plan.metrics, values, strict=True)}
-        self._there = dict(zip(names, there, strict=True))
+        self._there = dict(zip(names, there == 1, strict=True))
 
     def values_of(self, metric: AnyMetric) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.inputs import Bools, Events, Floats
 from tsadeval.rankeval.quality import WrongPair
 from tsadeval.rankeval.suites.hard_task import (
     ALARM,
@@ -121,19 +120,15 @@ def _tried(row: Floats, names: Sequence[str]) -> list[int]:
     return [i for i in np.flatnonzero(np.isfinite(row)).tolist() if not names[i].startswith(("random", "perfect"))]
 
 
-def _skill(row: Floats, names: Sequence[str]) -> float:
-    """Return the difference of values that skill makes in one repeat, in units of which changes are told."""
-    if "reference" in names:
-        return float(_skill_of(*(row[names.index(name)] for name in COMPARED)))
-    best = [value for name, value in zip(names, row, strict=True) if name.startswith("perfect")]
-    return float(abs(np.nanmean(best) - np.mean(row[_tried(row, names)])))
-
-
 def change_between(row: Floats, names: Sequence[str], one: int, other: int) -> float:
     """Compute how far two cases of one repeat are apart, in units of skill; 0 where that is nothing to show."""
     if not np.isfinite(row[[one, other]]).all():
         return 0.0
-    skill = _skill(row, names)
+    if "reference" in names:
+        skill = _skill_of(*(row[names.index(name)] for name in COMPARED))
+    else:
+        best = [value for name, value in zip(names, row, strict=True) if name.startswith("perfect")]
+        skill = abs(np.nanmean(best) - np.mean(row[_tried(row, names)]))
     change = float(abs(row[one] - row[other]) / skill) if skill > 0 else 0.0
     return change if LEAST < change < math.inf else 0.0
 

@@ -21,8 +21,7 @@ from tsadeval.rankeval.suites.hard_task import Case, HardTask
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
-    from tsadeval.rankeval.suites.hard import Entry, HardSuite
-    from tsadeval.rankeval.suites.hard_table import HardAnalysis, TaskValues
+    from tsadeval.rankeval.suites.hard import Entry, HardAnalysis, HardSuite, TaskValues
 
 SEVERITY = (
     "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
@@ -61,10 +60,11 @@ def _pair_rows(row: Row) -> Grid:
         end = [f"order (repeat {row['repeat']}, severity {row['severity']:.2f})", row["verdict"]]
     else:
         end = [f"difference (repeat {row['repeat']})", f"{row['severity']:.2f} x skill"]
-    grid: Grid = []
-    for side, role in zip(("worse", "better"), roles_of(row), strict=True):
-        beside = [f"{row[f'beside_{side}']:.4f}"] if row["beside"] else []
-        grid.append([f"{role}: {row[f'{side}_is']}", f"{row[f'{side}_value']:.4f}", *beside])
+    columns = ("{}_value", "beside_{}") if row["beside"] else ("{}_value",)
+    grid: Grid = [
+        [f"{role}: {row[f'{side}_is']}", *(f"{row[column.format(side)]:.4f}" for column in columns)]
+        for side, role in zip(("worse", "better"), roles_of(row), strict=True)
+    ]
     return [*grid, [*end, *([row["beside_verdict"]] if row["beside"] else [])]]
 
 

@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.inputs import Bools, Events, Floats, Index, Scoring
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.quality import ranking_quality

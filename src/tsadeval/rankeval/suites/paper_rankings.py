@@ -73,7 +73,7 @@ class Rankings:
         values = rows["value"]
         if silent is not None and metric.name in SILENT:
             values = values.mask(rows["alarmed_points"] == 0, silent)
-        mean = suite.pivot(rows, axes, values).mean(axis=-1)
+        mean = suite.pivot(rows, axes, values)[0].mean(axis=-1)
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
     def quality(self, metric: Metric, task: "Task", ties: Ties, undefined: Undefined = "worst") -> Quality:

@@ -1,29 +1,200 @@
-"""VUS and range-AUC of a series that is read once: the points near events, and the areas.
+"""Metrics of the order of a stream's scores: points counted in bins, and VUS by the points near events; bounds of both.
 
-A buffer reaches a fixed number of points beyond an event. So of each gap between two events only the points near its
-ends are kept, and one that parts them; all others matter by the order of their scores alone.
+Whatever the order of the points inside a bin of neighbouring scores, the value lies between that of the best and that
+of the worst such order; both have a formula.
 
-With the order of all scores from a sort, thresholds and alarms are known and the areas are exact. With bins, of each
-threshold only the bin is known. Hits, false alarms and recall grow as a threshold falls, so they lie between their
-values at the two ends of the bin, and the areas between those of the least and the most favourable such curves.
+Of VUS, a buffer reaches a fixed number of points beyond an event. So of each gap between two events only the points
+near its ends are kept, and one that parts them; all others matter by the order of their scores alone. With the order of
+all scores from a sort, thresholds and alarms are known and the areas are exact. With bins, of each threshold only the
+bin is known. Hits, false alarms and recall grow as a threshold falls, so they lie between their values at the two ends
+of the bin, and the areas between those of the least and the most favourable such curves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
 import tsadeval.metrics._kernels.vus as kernel
-from tsadeval.core.binning import levels_of
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Array, Floats, Scoring
+from tsadeval.core.binning import bins_of, count_by_score, levels_of
+from tsadeval.core.facts import Fact, Reason
+from tsadeval.core.inputs import Array, Floats, Index, Scoring
 from tsadeval.core.metric import Metric, missing
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidParameterError, UndefinedError
 from tsadeval.evaluation.external_sort import SortedScores, Spill
-from tsadeval.metrics.counting import Widths, table_pays, threshold_ranks
-from tsadeval.streams.bins import Bounds, ScoreBins
+from tsadeval.metrics.counting import Widths, f_of_counts, places_at_top, table_pays, threshold_ranks
 from tsadeval.streams.runs import BareRuns, PieceList
+
+_BINS = 2**22  # 64 MB; 14 bits of a score besides its size (exponent) are told apart
+
+
+class Bounds(NamedTuple):
+    """Where a value lies for sure."""
+
+    low: float
+    high: float
+
+    def found(self) -> tuple[float, None, float, float]:
+        """Return the middle, which is at most half the width away from the value, no reason, and the bounds."""
+        return (self.low + self.high) / 2, None, *self
+
+
+class ScoreBins:
+    """Points of each class in bins of neighbouring scores: an interval for the value, in constant memory."""
+
+    exact = False
+
+    def __init__(self) -> None:
+        self._bins = np.zeros((2, _BINS), np.int64)
+        self._highest, self._at_highest = -np.inf, 0
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        highest = float(data.raw.max())
+        if highest >= self._highest:
+            self._tell(highest, int(np.count_nonzero(data.raw == highest)))
+        count_by_score(data.raw, data.truth.starts, data.truth.counts, data.truth.first, self._bins)
+
+    def _tell(self, score: float, points: int) -> None:
+        if score >= self._highest:
+            self._at_highest = points + self._at_highest * (score == self._highest)
+            self._highest = score
+
+    def merge(self, later: Self) -> None:
+        """Take in the state of the stretch that follows."""
+        self._bins = self._bins + later._bins  # arrays from other processes may be read-only
+        self._tell(later._highest, later._at_highest)
+
+    def value(self, metric: Metric) -> tuple[Any, ...]:
+        """Return the middle and the bounds of a metric, or why there is no value."""
+        try:
+            lacking = missing(metric.needs, cast(Any, self))
+            if lacking is not None:
+                return float("nan"), lacking
+            used = np.flatnonzero(self._bins.any(axis=0))[::-1]
+            normal, anomalous = self._bins[:, used]
+            bins = _ByBin(anomalous, normal, np.cumsum(anomalous) - anomalous, np.cumsum(normal) - normal)
+            return _BOUNDS[metric.name](bins, int(anomalous.sum()), int(normal.sum()), **metric.options).found()
+        except UndefinedError as error:
+            return float("nan"), Fact(Reason(error.reason), str(error))
+
+    @property
+    def truth(self) -> Self:
+        """The labels, of which only the number of each is known."""
+        return self
+
+    def has(self, label: int) -> bool:
+        """Return True if any point has this label."""
+        return bool(self._bins[label].any())
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self._bins.sum())
+
+    def _above(self) -> Floats:
+        """Points in each bin and in higher ones, from the highest down. The highest score has one of its own."""
+        counts = np.append(self._bins.sum(axis=0), self._at_highest)
+        counts[bins_of(np.array([self._highest]), _BINS)] -= self._at_highest
+        return np.cumsum(counts[::-1]).astype(np.float64)
+
+    @property
+    def highest(self) -> float:
+        """The bin of the highest score."""
+        return float(_BINS)
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """Return the bins at ascending ranks, and how many points are in them and in higher ones."""
+        above = self._above()
+        at = np.searchsorted(above, ranks, "right")
+        return (_BINS - at).astype(np.float64), above[at]
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many points are in higher bins than each of some, and how many in these or in higher ones."""
+        above = np.append([0, 0], self._above())
+        at = _BINS + 2 - scores.astype(np.int64)
+        return above[at - 1], above[at]
+
+    def places(self, scores: Any) -> Floats:
+        """Return the bins of scores."""
+        return np.where(scores == self._highest, float(_BINS), bins_of(scores, _BINS))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Most bins are empty, so those that are not travel with their places.
+        used = np.flatnonzero(self._bins.any(axis=0))
+        return {"used": used, "counts": self._bins[:, used], "highest": (self._highest, self._at_highest)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        ScoreBins.__init__(self)
+        self._bins[:, state["used"]] = state["counts"]
+        self._tell(*state["highest"])
+
+
+class _ByBin(NamedTuple):
+    """Points of each class in bins, the highest scores first, and how many score higher than each bin."""
+
+    anomalous: Index
+    normal: Index
+    found: Index
+    false: Index
+
+
+def _auc_roc(bins: _ByBin, anomalous: int, normal: int) -> Bounds:
+    # In floats as wide as the machine has: products of two counts of 1e12 points pass 64 bits.
+    gained, pairs = bins.anomalous.astype(np.longdouble), np.longdouble(anomalous) * np.longdouble(normal)
+    lost, doubtful = np.sum(gained * bins.false), np.sum(gained * bins.normal)
+    return Bounds(*(float(1 - lower / pairs) for lower in (lost + doubtful, lost)))
+
+
+def _auc_pr(bins: _ByBin, anomalous: int, normal: int, *, interpolation: str) -> Bounds:
+    """Precision at x anomalous points found is x / (x + c): in a bin, c is at least `few` and at most `many`.
+
+    It grows with x and is concave. So a sum over steps is at least the integral; one over trapezoids is at most the
+    integral, and at least the one trapezoid from the first to the last x of the bin.
+    """
+    gained, found = bins.anomalous.astype(np.float64), bins.found.astype(np.float64)
+    few = bins.false.astype(np.float64)
+    many = few + bins.normal
+    if interpolation == "step":
+        low, high = _integral(found, gained, many), gained * _precision(found + gained, few)
+    else:
+        low = gained * (_precision(found, many) + _precision(found + gained, many)) / 2
+        high = _integral(found, gained, few)
+    return Bounds(*(float(min(max(np.sum(x) / anomalous, 0.0), 1.0)) for x in (low, high)))
+
+
+def _precision(found: Any, false: Any) -> Any:
+    alarms = found + false
+    return np.divide(found, alarms, out=np.ones(len(alarms)), where=alarms > 0)  # 1 before the first alarm
+
+
+def _integral(found: Any, gained: Any, false: Any) -> Any:
+    """Return the integral of x / (x + false) from `found` on, `gained` wide."""
+    return gained - false * np.log1p(gained / np.maximum(found + false, 1))
+
+
+def _best_f1(bins: _ByBin, anomalous: int, normal: int, *, beta: float) -> Bounds:
+    found = bins.found + bins.anomalous
+    ends = f_of_counts(found, bins.false + bins.normal, anomalous, beta)
+    return Bounds(float(ends.max()), float(f_of_counts(found, bins.false, anomalous, beta).max()))
+
+
+def _precision_at_k(bins: _ByBin, anomalous: int, normal: int, *, k: int | None) -> Bounds:
+    k = places_at_top(k, anomalous, anomalous + normal)
+    last = int(np.searchsorted(bins.found + bins.false + bins.anomalous + bins.normal, k))
+    found, points, others = (int(x[last]) for x in (bins.found, bins.anomalous, bins.normal))
+    left = k - found - int(bins.false[last])
+    return Bounds((found + max(left - others, 0)) / k, (found + min(left, points)) / k)
+
+
+_BOUNDS: dict[str, Callable[..., Bounds]] = {
+    "auc_roc": _auc_roc,
+    "auc_pr": _auc_pr,
+    "best_f1": _best_f1,
+    "precision_at_k": _precision_at_k,
+}
+
 
 AllScores = SortedScores | ScoreBins
 Areas = tuple[float | Bounds, float | Bounds]  # under the ROC and PR curves: numbers, or intervals for them
@@ -125,13 +296,11 @@ class NearEvents:
             at = min(int(np.searchsorted(ends, starts[first] + size)), len(alone) - 1)
             last = int(alone[at])
             begin, end = starts[first] - reach * (first > 0), stops[last] + reach * (last + 1 < len(starts))
-            parts = [self._scores.read(int(begin), int(end))]
-            if first == 0:
-                parts.insert(0, self._before)
-                begin -= len(self._before)
-            if last + 1 == len(starts):
-                parts.append(self._behind)
-            yield np.concatenate(parts), starts[first : last + 1] - begin, stops[first : last + 1] - begin
+            before = self._before[: None if first == 0 else 0]
+            behind = self._behind[: None if last + 1 == len(starts) else 0]
+            scores = np.concatenate([before, self._scores.read(int(begin), int(end)), behind])
+            begin -= len(before)
+            yield scores, starts[first : last + 1] - begin, stops[first : last + 1] - begin
             first = last + 1
 
     def value(self, metric: Metric) -> tuple[Any, ...]:
@@ -162,7 +331,7 @@ class _Curves:
 
     def areas(self, n_thresholds: int | None) -> Areas:
         if n_thresholds is None:
-            return self._exact_at_all() if self._order.exact else self._between_cuts(self._cuts())
+            return self._exact_at_all() if self._order.exact else self._between_cuts()
         thresholds, alarms = self._order.at_ranks(threshold_ranks(self._order.n, n_thresholds))
         return self._exact(thresholds, alarms) if self._order.exact else self._between_ranks(thresholds)
 
@@ -195,12 +364,6 @@ class _Curves:
         thresholds = np.unique(zone.scores)[::-1]
         return self._how.mean_areas(zone, thresholds, *self._order.counts_above(thresholds), self._order.n)
 
-    def _cuts(self) -> Floats:
-        """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
-        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
-        ranks = threshold_ranks(self._order.n, _CUTS)
-        return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
-
     def _curve(self, cuts: Floats) -> "_ByCut":
         inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
@@ -212,8 +375,14 @@ class _Curves:
         false = np.maximum(alarms - hits, 0)
         return _ByCut(hits, false, recall, false / (self._order.n - positives))
 
-    def _between_cuts(self, cuts: Floats) -> Areas:
-        """Bounds of curves that have a point for every distinct score, between neighbouring cuts."""
+    def _between_cuts(self) -> Areas:
+        """Bounds of curves that have a point for every distinct score, between neighbouring cuts.
+
+        These are bins, descending, at evenly spaced ranks of the points near events and of all points.
+        """
+        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
+        ranks = threshold_ranks(self._order.n, _CUTS)
+        cuts = np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
         curve = self._curve(cuts)
         low, high = curve.precision(np.arange(len(cuts)), np.arange(1, len(cuts) + 1))
         gained, right = np.diff(curve.recall), np.diff(curve.rate)

@@ -1,6 +1,8 @@
-"""Readers of parquet files and of Feather and Arrow files and streams, batch by batch and within limits of size."""
+"""Readers of parquet, Feather, Arrow, npy and npz files, batch by batch and within limits of size; no pickles."""
 
+import io
 import struct
+import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,12 +11,72 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.sources import check_size
-from tsadeval.tables.table import Request, Table, from_arrow, slices
+from tsadeval.tables.sources import check_size, size_limit
+from tsadeval.tables.table import Request, Table, from_arrow, slices, unique_names
+
+NPY = b"\x93NUMPY"
+_PART = 2**20  # rows
+
+
+def read_npy(file: Any, request: Request) -> Generator[Table, None, None]:
+    """Read the fields of an array of records, or the columns of one with two dimensions; a local file is mapped."""
+    array, where = read_array(file, request.where), request.where
+    if array.dtype.names:
+        names = unique_names(array.dtype.names, where)
+        table = Table({name: array[field] for name, field in zip(names, array.dtype.names, strict=True)}, where)
+    elif array.ndim != 2 or array.shape[1] < 2:
+        raise InvalidInputError(f"{where}: expected named fields or shape (n, columns), but it has shape {array.shape}")
+    else:
+        columns = {str(i): array[:, i] for i in range(array.shape[1])}
+        table = Table(columns, where, aliases={"label": "0", "score": "1"})
+    yield from slices(table, request)
+
+
+def npy_units(file: Any, least: int) -> tuple[int, int, Any]:
+    """Count the rows, and say how many of them make a part."""
+    return (read_array(file, str(file)).shape or (1,))[0], _PART, None
+
+
+def read_array(file: Any, where: str) -> Any:
+    """Read the array of a npy file, given as its content or as a local path."""
+    if not isinstance(file, (bytes, str)):
+        raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
+    try:
+        if isinstance(file, str):
+            return np.load(file, mmap_mode="r", allow_pickle=False)
+        if not file.startswith(NPY):
+            raise ValueError("it does not begin as npy files do")
+        return np.lib.format.read_array(io.BytesIO(file), allow_pickle=False)
+    except ValueError as error:
+        if "objects in dtype" in str(error) or "Object arrays" in str(error):
+            raise InvalidInputError(
+                f"{where}: holds Python objects (a pickle), which are never opened; save plain numbers"
+            ) from None
+        raise
+
+
+def read_npz(file: bytes, request: Request) -> Generator[Table, None, None]:
+    """Read the arrays of a npz file, of whatever shapes."""
+    where, limit = request.where, size_limit() if request.limit is None else request.limit
+    if file.startswith(NPY):
+        raise InvalidInputError(f"{where}: expected a npz file with named arrays, found a single array")
+    if file[:2] != b"PK":
+        raise ValueError("it does not begin as npy and npz files do")
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        check_size(sum(info.file_size for info in members), limit, where)
+        if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members):
+            raise ValueError("it is compressed in a way that np.savez never does")
+        arrays = [(info.filename.removesuffix(".npy"), read_array(archive.read(info), where)) for info in members]
+    names = unique_names((name for name, _ in arrays), where)
+    if not names:
+        raise InvalidInputError(f"{where}: holds no arrays")
+    yield Table(dict(zip(names, (array for _, array in arrays), strict=True)), where)
+
 
 Bytes = bytes | memoryview
 
-MAGIC = b"ARROW1"
+ARROW = b"ARROW1"
 # Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 _BATCH = 2**18  # rows
@@ -83,11 +145,11 @@ def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
     """Read the columns of a Feather file (version 2), or of an Arrow file or stream."""
     pyarrow, ipc, where = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all"), request.where
     source = pyarrow.memory_map(file) if isinstance(file, str) else _source(file)
-    start = source.read(len(MAGIC))
+    start = source.read(len(ARROW))
     source.seek(0)
     if start[:4] == b"FEA1":
         raise InvalidInputError(f"{where}: feather of version 1 is not read; save it again, or as parquet")
-    in_file = start == MAGIC
+    in_file = start == ARROW
     if request.limit is not None:
         size = 0
         for metadata, body in _file_messages(file) if in_file else _stream_messages(file, ipc):
