@@ -87,13 +87,11 @@ class LabelRuns:
 class LabelBits(LabelRuns):
     """Labels that are checked and read into one bit each, of which the runs are found where they are asked for."""
 
-    bits: Bits
-
     def __init__(self, labels: Array, name: str) -> None:
-        bits = Bits(labels)
-        if bits.wrong >= 0:
-            raise bad_label(labels, bits.wrong, name)
-        self.__dict__.update(labels=labels, bits=bits, first=bits.first)
+        self.bits = Bits(labels)
+        if self.bits.wrong >= 0:
+            raise bad_label(labels, self.bits.wrong, name)
+        self.__dict__.update(labels=labels, first=self.bits.first)
 
     @cached_property
     def starts(self) -> Index:
