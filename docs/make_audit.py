@@ -15,7 +15,7 @@ import measured
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.plot.style import new_figure
-from tsadeval.rankeval.suites.adversaries import ADVERSARIES
+from tsadeval.rankeval.suites.audit import ADVERSARIES
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"

@@ -22,7 +22,7 @@ from scipy.stats import spearmanr
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.comparison.choosing import ratios
+from tsadeval.comparison.standings import ratios
 from tsadeval.metrics.criteria import CRITERIA, PERCENT
 
 HERE = Path(__file__).parent

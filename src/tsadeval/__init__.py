@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tsadeval.experiments.detect import detect
     from tsadeval.experiments.score_files import score_files
     from tsadeval.incidents.align import align
-    from tsadeval.incidents.intervals import alarms, intervals, labels
+    from tsadeval.incidents.placement import alarms, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.report import report
     from tsadeval.reproduction.reproduce import reproduce
@@ -35,7 +35,7 @@ _HOMES = {
     "Scores": "tsadeval.scores.scores",
     "StreamingCCE": "tsadeval.streams.stream",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
-    "alarms": "tsadeval.incidents.intervals",
+    "alarms": "tsadeval.incidents.placement",
     "align": "tsadeval.incidents.align",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
@@ -51,8 +51,8 @@ _HOMES = {
     "evaluate_many": "tsadeval.evaluation",
     "evaluate_stream": "tsadeval.streams.evaluate",
     "events": "tsadeval.evaluation.events",
-    "intervals": "tsadeval.incidents.intervals",
-    "labels": "tsadeval.incidents.intervals",
+    "intervals": "tsadeval.incidents.placement",
+    "labels": "tsadeval.incidents.placement",
     "period": "tsadeval.core.setting",
     "report": "tsadeval.reports.report",
     "reproduce": "tsadeval.reproduction.reproduce",

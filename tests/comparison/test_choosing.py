@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive import selection as naive
 from strategies import examples
-from tsadeval.comparison.choosing import drawn, judge, ratios, resampled
+from tsadeval.comparison.standings import drawn, judge, ratios, resampled
 
 
 @st.composite

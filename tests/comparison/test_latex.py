@@ -185,6 +185,9 @@ def test_three_metrics_with_intervals_fit_into_a_column(runs, tmp_path):
     assert floats == [["table"] * 2, ["table*"] * 2, ["table*"] * 2, ["table"] * 2]
     assert ["random: the scores" in text for text in texts] == [True, True, False, False]
     texts.append(found.average(interval=0.95).to_latex())
+    many = [(s, f"{name} {k}", y, scores) for s, name, y, scores in runs for k in "abc"]
+    texts.append(te.compare(many, metrics="vus_pr").to_latex(layout="series", groups="dataset", caption="Twelve"))
+    assert texts[-1].startswith("\\begin{table*}")
     source = "\\documentclass[twocolumn]{article}\n\\usepackage{booktabs}\n\\begin{document}\\parindent0pt\n"
     (tmp_path / "c.tex").write_text(source + "\n\n".join(texts) + "\n\\end{document}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "c.tex"]

@@ -19,7 +19,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.results import latex_text
 from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning
 from tsadeval.plot import critical_difference
-from tsadeval.reports.findings import dearest_false_alarms
+from tsadeval.reports.payload import dearest_false_alarms
 
 
 def runs(count=6, length=200, seed=0):

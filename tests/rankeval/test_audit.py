@@ -11,7 +11,7 @@ from tsadeval.comparison import standings, statistics
 from tsadeval.core.events import Events
 from tsadeval.core.facts import finite_mean
 from tsadeval.rankeval.suites import audit_table
-from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary, Target
+from tsadeval.rankeval.suites.audit import ADVERSARIES, Adversary, Target
 
 
 def table(seed=0, n=600):

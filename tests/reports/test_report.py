@@ -12,7 +12,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.reports import page
-from tsadeval.reports.findings import dearest_false_alarms, explain_cce, worst_events
+from tsadeval.reports.payload import dearest_false_alarms, explain_cce, worst_events
 
 Y = np.zeros(500, int)
 Y[100:130] = Y[300:303] = 1

@@ -14,8 +14,7 @@ import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
-from tsadeval.reports.findings import dearest_false_alarms, explain_cce, worst_events
-from tsadeval.reports.payload import count_alarms, score_levels
+from tsadeval.reports.payload import count_alarms, dearest_false_alarms, explain_cce, score_levels, worst_events
 from tsadeval.scores.scored import observe
 
 METRICS = ["f1", "event_f1", "false_alarms(per='week')", "detection_delay(unit='min')"]

@@ -38,8 +38,7 @@ from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, add_baselines, add_intervals, rows_of_scoring
 from tsadeval.experiments.file_scores import FileScores
 from tsadeval.experiments.score_files import score_files
-from tsadeval.scores.scored import LeftOut, causes
-from tsadeval.scores.scores import Scores
+from tsadeval.scores.scores import LeftOut, Scores, causes
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.stream import Order
 from tsadeval.thresholds.rules import fixed, parse_rule

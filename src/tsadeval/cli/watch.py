@@ -14,9 +14,8 @@ from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.scores.options import SCORE
-from tsadeval.scores.scored import LeftOut, Scored, causes, ignored_points
-from tsadeval.scores.scores import Scores
+from tsadeval.scores.scored import ignored_points
+from tsadeval.scores.scores import SCORE, LeftOut, Scored, Scores, causes
 from tsadeval.streams.evaluator import StreamingEvaluator
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.rules import parse_rule

@@ -25,9 +25,8 @@ from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.evaluation.baseline import perfect_values
 from tsadeval.evaluation.many import Rules, rows_of
 from tsadeval.evaluation.single import rows_of_scoring
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored, observe
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scored import observe
+from tsadeval.scores.scores import NO_SCORE, LeftOut, Reading, Scored, Scores, as_scores
 from tsadeval.thresholds.rules import parse_rule
 
 # Baselines: shuffles of each scoring, and detectors of a line of code.

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.comparison import description, inference
-from tsadeval.comparison.choosing import choice_table
 from tsadeval.comparison.detector_table import (
     PRINTED,
     DetectorTable,
@@ -22,7 +21,7 @@ from tsadeval.comparison.detector_table import (
     wrapped,
 )
 from tsadeval.comparison.inference import Groups, SeriesFacts, dataset_of, group_of
-from tsadeval.comparison.standings import fill_worst, find_flaws, find_standing
+from tsadeval.comparison.standings import choice_table, fill_worst, find_flaws, find_standing
 from tsadeval.comparison.statistics import CHECKS
 from tsadeval.core.events import Bools, Floats
 from tsadeval.core.facts import Flaw, finite_mean, grouped

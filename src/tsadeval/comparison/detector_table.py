@@ -187,7 +187,7 @@ def stacked(tables: Sequence[DetectorTable], style: "Style") -> tuple[str, list[
         blocks += [table.unmarked(style, latex_text, latex_text)] if table.beside else []
         tests += own
     head[0] = "Detector" if len(tables) > 1 or tables[0]._ends else head[0]
-    apart = r"@{\enspace}" * bool(tables[0]._ends)  # so that three metrics with intervals fit into a column of print
+    apart = NARROW * (bool(tables[0]._ends) or len(head) > MANY)
     return tabular([[[latex_text(text) for text in head]], *blocks], apart=apart), tests
 
 
@@ -205,6 +205,7 @@ def random_errors(rows: Iterable[Row], groups: Collection[Sequence[str]], metric
 # LaTeX tables of comparisons: best, second best, and what is not told apart from the best.
 
 DAGGER = r"$^{\dagger}$"
+NARROW, MANY = r"@{\enspace}", 9  # between columns that would be wider than print: with intervals, or so many
 BESIDE = rf"\rlap{{{DAGGER}}}"  # of no width, so that digits stay under each other
 
 
@@ -282,8 +283,9 @@ def wrapped(
         said = " ".join(filter(None, [caption + end, latex_text(legend).replace("dagger", DAGGER, 1)]))
         above = [rf"\caption{{{said}.}}", *[rf"\label{{{label}}}"] * bool(label)]
         shown = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(note)}.}}"] if note else []
-        # Over both columns of print where one is too narrow; where there is but one, table* is table.
-        wide = "*" * (body.partition(r"\\")[0].count(" & ") > (3 if r"@{\enspace}" in body else 4))
+        # Over both columns of print, and small, where one is too narrow; where there is but one, table* is table.
+        wide = "*" * (body.partition(r"\\")[0].count(" & ") > (3 if NARROW in body else 4))
+        above += [r"\small"] * bool(wide)
         body = "\n".join([rf"\begin{{table{wide}}}", r"\centering", *above, body, *shown, rf"\end{{table{wide}}}"])
     return "\n".join([body, *comments])
 
@@ -319,5 +321,6 @@ def series_tabular(metric: str, tables: Sequence[DetectorTable], style: Style) -
     columns, tests = zip(*(table.latex_column(metric, style) for table in tables), strict=True)
     rows = [[latex_text(table.title), *texts] for table, texts in zip(tables, columns, strict=True)]
     return tabular(
-        [[[latex_text(metric_labels([metric])[metric]), *tables[0].latex_names]], rows[:-1], rows[-1:]]
+        [[[latex_text(metric_labels([metric])[metric]), *tables[0].latex_names]], rows[:-1], rows[-1:]],
+        apart=NARROW * (len(tables[0]) >= MANY),
     ), list(tests)

@@ -28,8 +28,7 @@ from tsadeval.datasets.readers import VARIABLE, Files, data_folder, labels
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError, hint
 from tsadeval.tables.columns import kind_of
 from tsadeval.tables.reading import FORMATS, is_table_file, read_table
-from tsadeval.tables.sources import VARIABLE as LIMIT
-from tsadeval.tables.sources import size_limit, user_path
+from tsadeval.tables.sources import LIMIT, size_limit, user_path
 from tsadeval.tables.table import POSITIONS, SHOWN, TIMES, Table
 
 OPTIONS: dict[str, Check | None] = {"columns": None, "label": None, "split": Number(0, open_low=True, none=True)}

@@ -14,15 +14,13 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import Flag, Number, OneOf, check_parameters
-from tsadeval.detectors.records import option
+from tsadeval.detectors.records import DetectorRecord, option
 from tsadeval.detectors.series import Floats, Index, Scaler, as_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
     from torch.optim import Optimizer
-
-    from tsadeval.detectors.records import DetectorRecord
 
 _base: Any = require("sklearn.base", extra="all")
 D = TypeVar("D", bound="Detector")

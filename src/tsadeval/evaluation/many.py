@@ -24,9 +24,7 @@ from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, warn
 from tsadeval.evaluation.baseline import random_values, skill_of
 from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.evaluation.single import rows_of_scoring
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import LeftOut, Scored
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scores import LeftOut, Reading, Scored, Scores, as_scores
 from tsadeval.thresholds import best, parse_rule
 from tsadeval.thresholds.pages import alarms_of
 

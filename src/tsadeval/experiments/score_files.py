@@ -27,9 +27,7 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Name, Wanted
 from tsadeval.scores.companions import Elsewhere
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import LeftOut, Scored
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scores import LeftOut, Reading, Scored, Scores, as_scores
 from tsadeval.scores.tabular import TableShard, is_pattern
 from tsadeval.tables.files import Checksums, same_state, skipped_stores
 from tsadeval.tables.sources import STDIN

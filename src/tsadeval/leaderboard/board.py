@@ -40,8 +40,7 @@ from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.evaluation.baseline import SKILL, skill_of
 from tsadeval.leaderboard.submissions import BASELINES, Board, Series, read_labels, read_scores
 from tsadeval.rankeval.suite import pivot
-from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
-from tsadeval.rankeval.suites.audit import stream
+from tsadeval.rankeval.suites.audit import ADVERSARIES, Target, stream
 from tsadeval.scores.scored import observe
 from tsadeval.tables.files import file_digest, read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule

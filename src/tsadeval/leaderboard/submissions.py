@@ -31,7 +31,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.names import did_you_mean, names_code, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
-from tsadeval.rankeval.suites.adversaries import ADVERSARIES
+from tsadeval.rankeval.suites.audit import ADVERSARIES
 from tsadeval.scores.scores import Scores
 from tsadeval.tables.files import file_digest, table_files, write_whole
 from tsadeval.tables.reading import read_table

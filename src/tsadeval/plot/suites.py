@@ -15,8 +15,7 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.plot import style
 from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
-from tsadeval.rankeval.suites.adversaries import AnyAdversary, Target, choose_adversaries
-from tsadeval.rankeval.suites.audit import stream
+from tsadeval.rankeval.suites.audit import AnyAdversary, Target, choose_adversaries, stream
 from tsadeval.rankeval.suites.hard_explanation import roles_of
 from tsadeval.rankeval.suites.hard_task import Case
 from tsadeval.scores.scores import SeriesScores

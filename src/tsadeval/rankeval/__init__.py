@@ -10,7 +10,7 @@ from tsadeval.rankeval.properties import check_properties
 from tsadeval.rankeval.run import audit, read, run
 from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
 from tsadeval.rankeval.suites import HARD_TASKS, SUITES
-from tsadeval.rankeval.suites.adversaries import Adversary
+from tsadeval.rankeval.suites.audit import Adversary
 from tsadeval.rankeval.suites.hard_task import HardTask
 from tsadeval.rankeval.suites.paper import PaperSuite as Suite
 from tsadeval.rankeval.suites.paper import Task, five_models_table

@@ -16,7 +16,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics.criteria import AnyCriterion
 from tsadeval.rankeval.suite import Suite, SuiteResult, last_plan
 from tsadeval.rankeval.suites import SUITES
-from tsadeval.rankeval.suites.adversaries import AnyAdversary
+from tsadeval.rankeval.suites.audit import AnyAdversary
 from tsadeval.rankeval.suites.hard_task import HardTask
 
 

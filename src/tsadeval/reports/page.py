@@ -23,8 +23,19 @@ from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import rows_of_scoring
 from tsadeval.incidents.placement import EVENT_COLUMNS
 from tsadeval.metrics.cce_formula import CCEBreakdown
-from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
-from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_alarms, score_levels, value_codes
+from tsadeval.reports.payload import (
+    MISSING,
+    Counts,
+    Payloads,
+    coarse,
+    count_alarms,
+    dearest_false_alarms,
+    explain_cce,
+    score_levels,
+    threshold_of,
+    value_codes,
+    worst_events,
+)
 from tsadeval.scores.scored import Scored, ignored_points
 from tsadeval.scores.scores import SeriesScores
 from tsadeval.thresholds.choose import Choice

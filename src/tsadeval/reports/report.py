@@ -20,9 +20,7 @@ from tsadeval.core.setting import Missing
 from tsadeval.errors import FailedMetricWarning, InvalidParameterError, warn
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import IN_TIME, METRICS, Page, SeriesView, of_choice, operations
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scores import NO_SCORE, Reading, Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds import Choice, best, parse_rule
 

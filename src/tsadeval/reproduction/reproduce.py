@@ -16,17 +16,15 @@ from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, ResultTable, Row, latex_text
-from tsadeval.datasets import data_folder, load
-from tsadeval.datasets.dataset import Dataset
+from tsadeval.datasets import Dataset, data_folder, load
 from tsadeval.engine.progress import Progress
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.detect import Detection, detect
 from tsadeval.plot import five_models, series_with_scores, write_figures
 from tsadeval.plot.figures import write_drawings
+from tsadeval.rankeval import SuiteResult, run
 from tsadeval.rankeval.quality import INDICATORS
-from tsadeval.rankeval.run import run
 from tsadeval.rankeval.series import CASES, REAL
-from tsadeval.rankeval.suite import SuiteResult
 from tsadeval.rankeval.suites.paper import PUBLISHED, PUBLISHED_RULE, five_models_table
 from tsadeval.reproduction.printed import judge, of_networks, place, printed
 

@@ -18,10 +18,13 @@ from tsadeval.core.setting import Missing
 from tsadeval.core.times import Times, read_moments
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
 from tsadeval.scores.forms import Once, Shards, Source, find_shards
-from tsadeval.scores.options import Options, Reading
+from tsadeval.scores.options import SCORE, Options, Reading
 from tsadeval.scores.scored import NO_SCORE, Given, Known, LeftOut, Scored, causes, different
 from tsadeval.scores.tabular import two_scorings
 from tsadeval.tables.files import file_digest, skipped_stores
+
+# What a collection takes and gives: other packages find it here.
+__all__ = ["NO_SCORE", "SCORE", "LeftOut", "Reading", "Scored", "Scores", "SeriesScores", "as_scores", "causes"]
 
 _FILES = 8  # of more, printing does not read them
 

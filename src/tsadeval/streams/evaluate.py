@@ -17,8 +17,7 @@ from tsadeval.core.parameters import refuse_unknown
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, metric_sets, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.many import SeriesEvaluation
-from tsadeval.evaluation.single import Evaluation
+from tsadeval.evaluation import Evaluation, SeriesEvaluation
 from tsadeval.scores.options import LABEL, SCORE, Reading
 from tsadeval.streams.stream import Order, Stream
 from tsadeval.tables.batches import Batches, batches

@@ -18,7 +18,7 @@ from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError, MissingExtraError
 
-VARIABLE = "TSADEVAL_MAX_BYTES"
+LIMIT = "TSADEVAL_MAX_BYTES"
 MAX_BYTES = 4 * 2**30
 STDIN = "-"
 _CHUNK = 2**20
@@ -33,7 +33,7 @@ _KINDS = {
 
 def size_limit(given: float | None = None) -> int:
     """Return the limit of unpacked bytes: the one given, else that of TSADEVAL_MAX_BYTES, else 4 GiB."""
-    name, value = ("max_bytes", given) if given is not None else (VARIABLE, os.environ.get(VARIABLE) or MAX_BYTES)
+    name, value = ("max_bytes", given) if given is not None else (LIMIT, os.environ.get(LIMIT) or MAX_BYTES)
     try:
         limit = int(float(value))
     except (TypeError, ValueError, OverflowError):
@@ -47,7 +47,7 @@ def check_size(size: int, limit: int | None, where: str) -> None:
     """Refuse content beyond the limit; None: no limit."""
     if limit is not None and size > limit:
         raise InvalidInputError(
-            f"{where}: larger than {limit} bytes when unpacked; if it may be, raise the limit with {VARIABLE} "
+            f"{where}: larger than {limit} bytes when unpacked; if it may be, raise the limit with {LIMIT} "
             "(or max_bytes= of read_table)"
         )
 

@@ -20,9 +20,8 @@ from tsadeval.core.selection import AnyMetric, select_metric
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError, UnknownNameError, warn_undefined
 from tsadeval.metrics.counting import SAME
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import Scored, observe
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scored import observe
+from tsadeval.scores.scores import Reading, Scored, Scores, as_scores
 from tsadeval.thresholds.rules import RULES
 
 # Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.

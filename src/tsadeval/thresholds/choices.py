@@ -14,8 +14,7 @@ from tsadeval.core.parameters import Check, OneOf, Span, check_parameters
 from tsadeval.core.results import Exact, Grid, Result, Row, all_digits
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.scores.options import Reading
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scores import Reading, Scores, as_scores
 from tsadeval.thresholds.best import join, of_predictions, read_scorings
 from tsadeval.thresholds.choose import CHECKS, Choice, choose
 from tsadeval.thresholds.pages import (

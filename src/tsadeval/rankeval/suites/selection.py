@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tsadeval.comparison.choosing import HALVES, directions, drawn, judge, orders, ratios, resampled, with_worst
 from tsadeval.comparison.inference import group_of
+from tsadeval.comparison.standings import HALVES, directions, drawn, judge, orders, ratios, resampled, with_worst
 from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.core.facts import grouped
 from tsadeval.core.inputs import Floats
