@@ -128,3 +128,15 @@ def test_reasons_that_differ_in_their_places_are_one_line():
         "s-5, lof: y_score has inf",
     ]
     assert causes(lost[:1]) == ["s-1, lof: column 'time' of s-1: line 9 repeats line 8"]
+
+
+def test_the_same_fault_of_several_files_is_told_once(tmp_path):
+    for name in ("a", "b", "c"):
+        columns = ",".join(f"d{i}" for i in range(12))
+        (tmp_path / f"{name}.csv").write_text(f"series,label,{columns}\nx,0{',0.1' * 12}\nx,1{',0.9' * 12}\n")
+    files = {"scores": str(tmp_path / "*.csv"), "label": "label", "by": ["file", "series"]}
+    with pytest.raises(te.errors.InvalidInputError) as caught:
+        te.compare(**files)
+    assert str(caught.value).count("no column 'score'") == 1
+    assert str(caught.value).endswith("(of 12; '*' for all); the others alike")
+    assert len(te.compare(**files, score="*", metrics="auc_roc").detectors) == 12

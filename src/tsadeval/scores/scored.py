@@ -186,14 +186,14 @@ def causes(left_out: Sequence[LeftOut]) -> list[str]:
         shown = "; ".join(names[:3]) + more
         reasons = dict.fromkeys(one.reason for one in alike)
         also = "; the others alike" * (len(reasons) > 1)
-        lines.append(f"{shown}: {alike[0].reason}{also}" if shown else alike[0].reason)
+        lines.append(f"{shown}{': ' * bool(shown)}{alike[0].reason}{also}")
     return lines
 
 
 def _cause(one: LeftOut) -> str:
-    """Return a reason without what is its own: numbers, and names of the series and of the detector."""
+    """Return a reason without what is its own: numbers, and names of the file, the series and the detector."""
     if not one.series:
-        return one.reason
+        return one.reason.removeprefix(one.place)
     parts = sorted({one.series, *(value for _, value in one.keys), one.detector} - {""}, key=len, reverse=True)
     return re.sub("|".join(["[0-9]+", *map(re.escape, parts)]), "", one.reason)
 

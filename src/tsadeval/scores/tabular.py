@@ -208,8 +208,8 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
     columns = [name for name in _numeric(table, "*", taken) if name.lower() not in VALUES]
     if not columns:
         return
-    shown, more = ",".join(map(printable, columns[:SHOWN])), f" (of {len(columns)})" if len(columns) > SHOWN else ""
-    how = hint(f"score={columns[:SHOWN]!r}{more}", f"--score {shown}{more}")
+    more = f" (of {len(columns)}; '*' for all)" * (len(columns) > SHOWN)
+    how = hint(f"score={columns[:SHOWN]!r}{more}", f"--score {','.join(map(printable, columns[:SHOWN]))}{more}")
     raise InvalidInputError(
         f"{table.source}: no column {SCORE!r} for the scores; name those that hold scores, here {how}"
     )
