@@ -55,21 +55,22 @@ cdef inline void add(Sum *to, double term) noexcept nogil:
 
 
 cdef class Changes:
-    """A growing list of changes."""
+    """A growing list of changes, of which there will be `most` at most."""
 
     cdef object kept
     cdef Change *to
-    cdef Py_ssize_t size, room
+    cdef Py_ssize_t size, room, most
 
-    def __init__(self, Py_ssize_t room):
-        self.size = self.room = 0
-        self.kept = np.empty(0, CHANGE)
+    def __init__(self, Py_ssize_t room, Py_ssize_t most):
+        self.size, self.room, self.most = 0, 0, most
         self.grow(room)
 
     cdef int grow(self, Py_ssize_t room) except -1:
         cdef Change[::1] to
+        room = min(room, self.most)
         larger = np.empty(room, CHANGE)
-        larger[: self.size] = self.kept[: self.size]
+        if self.size:
+            larger[: self.size] = self.kept
         to = self.kept = larger
         self.to, self.room = &to[0], room
         return 0
@@ -159,17 +160,18 @@ def changes(
     Py_ssize_t tolerance, Py_ssize_t window, double earliness,
 ):
     """The changes, run by run; `label` is that of the first run, `window` the number of points before."""
-    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0, points = 0
+    cdef Py_ssize_t runs = starts.shape[0], k, longest = 0, points = 0, normal = 0
     cdef bint anomalous = label, near = tolerance > 0
     cdef long long full = max(tolerance, 1)
     for k in range(runs):
         if (k & 1) == label:
             longest = max(longest, counts[k])
             points += min(counts[k], 2 * full)
+            normal += counts[k] + 1
         else:
             points += counts[k]
     window = min(window, longest) + 1
-    cdef Changes found = Changes(points + scores.shape[0] // 4 + 64)
+    cdef Changes found = Changes(points + scores.shape[0] // 4 + 64, points + normal)
     cdef int *suffix = <int *>malloc(window * sizeof(int))
     if suffix == NULL:
         raise MemoryError
@@ -198,11 +200,12 @@ def scores_of(const Change[::1] changes, const score_t[::1] scores):
     return found
 
 
-def put_in_order(Point[::1] points, const Change[::1] changes, double[::1] scores):
-    """Move the sorted scores from the points to `scores`, and where these were the changes in the same order.
+def put_in_order(ordered, const Change[::1] changes, double[::1] scores):
+    """Move the sorted scores from `ordered` points to `scores`, and where these were the changes in the same order.
 
     That takes no more memory, and memory that the system has to find costs more than the work in it.
     """
+    cdef Point[::1] points = ordered
     cdef Py_ssize_t n = points.shape[0], i
     cdef Change change
     with nogil:
@@ -212,7 +215,7 @@ def put_in_order(Point[::1] points, const Change[::1] changes, double[::1] score
             scores[i] = points[i].score
             change = changes[points[i].position]
             memcpy(&points[i], &change, sizeof(change))
-    return np.asarray(points).view(CHANGE)
+    return ordered.view(CHANGE)
 
 
 def spread(const Change[::1] changes, Py_ssize_t n, long long full):

@@ -22,6 +22,7 @@
 #define EASY 0.25 /* and as much as a vectorised sort, with a merge */
 #define BUSY 0x80000000u
 #define LOOKED 256 /* scores looked at for an estimate */
+#define NEAR 131072 /* cells up to which they stay in the second-level cache */
 #define AT_ONCE 256 /* scores whose cells are found in one go: they stay in the first-level cache */
 
 typedef struct {
@@ -235,6 +236,8 @@ static void PLACE(
         const SCORE *scores = s + from;
         if (g->scores) { /* all are counted in their cells, and those where a level is are listed: without a branch */
             ptrdiff_t to = 0;
+            if (g->cells > NEAR)
+                for (i = 0; i < count; i++) FETCH_TO_WRITE(&g->scores[cells[i]]);
             for (i = 0; i < count; i++) {
                 const int32_t cell = cells[i];
                 const uint32_t before = g->scores[cell]++;

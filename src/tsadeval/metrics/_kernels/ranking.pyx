@@ -7,10 +7,8 @@ import numpy as np
 from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 
 cdef enum:
-    # Cells of a grid for each level: many, as long as the grid is small beside the second-level cache.
-    MANY = 8
-    FEW = 4
-    SMALL = 65536
+    # Cells of a grid for each level.
+    EACH = 8
     # Levels up to which each score is compared with all of them.
     SOME = 4
 
@@ -165,7 +163,7 @@ def placed(
                         compare_doubles(&scores[starts[k]], counts[k], level[count - 1 - i], &higher, &equal)
             before[i], fp[i] = higher, higher + equal
         return found, above[:count], false
-    while cells < MANY * count and (cells < SMALL or cells < FEW * count) and cells < scores.shape[0]:
+    while cells < EACH * count and cells < scores.shape[0]:
         cells *= 2
     # Where levels lie too unevenly for equal cells between all of them, the lowest and highest few may be why.
     for left_out in (0, 1 + count // 1024):
