@@ -66,15 +66,25 @@ typedef struct {
 
 /* Write where runs of ones begin and stop. */
 FOR_EVERY_MACHINE static void runs_of_ones(const uint64_t *bits, ptrdiff_t n, long long *starts, long long *stops) {
-    long long *const to[2] = {starts, stops};
     ptrdiff_t i, k = 0;
-    uint64_t before = 0;
+    int inside = 0;
     for (i = 0; i * WORD < n; i++) {
-        uint64_t borders = bits[i] ^ (bits[i] << 1 | before);
-        before = bits[i] >> (WORD - 1);
-        for (; borders; borders &= borders - 1, k++) to[k & 1][k >> 1] = i * WORD + FIRST_BIT(borders);
+        uint64_t left = bits[i];
+        if (inside && ~left) {
+            stops[k++] = i * WORD + FIRST_BIT(~left);
+            left &= left + 1;
+            inside = 0;
+        }
+        while (left && !inside) {
+            /* The first of its ones, added to a run, carries to the point behind it. */
+            const uint64_t behind = left + (left & (0 - left));
+            starts[k] = i * WORD + FIRST_BIT(left);
+            inside = behind == 0;
+            if (!inside) stops[k++] = i * WORD + FIRST_BIT(behind);
+            left &= behind;
+        }
     }
-    if (k & 1) stops[k >> 1] = n;
+    if (inside) stops[k] = n;
 }
 
 /* Write how many points of each run of ones others have too, and the first of these, or else the run's stop.

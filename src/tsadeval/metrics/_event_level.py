@@ -38,7 +38,7 @@ from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_eve
 
 def _with_recall(data: Prediction, precision: float, beta: float) -> PRF:
     hits = matches(data).hits
-    return PRF.of(precision, np.count_nonzero(hits) / len(hits) if len(hits) else math.nan, beta)
+    return PRF.of(precision, int(np.count_nonzero(hits)) / len(hits) if len(hits) else math.nan, beta)
 
 
 @takes_predictions({**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))})
@@ -66,7 +66,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
         return _with_recall(data, math.nan, beta)
     if variant == "runs":
         return _with_recall(data, (met.alarms - met.false) / met.alarms, beta)
-    detected = np.count_nonzero(met.hits)
+    detected = int(np.count_nonzero(met.hits))
     precision = detected / (detected + met.false)
     normal = data.judged - data.events.points
     if variant == "discounted" and normal > 0:

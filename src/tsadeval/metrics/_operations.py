@@ -65,7 +65,8 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
     """
-    return event.compute(with_early(data, early)).recall
+    hits = matches(with_early(data, early)).hits
+    return np.count_nonzero(hits) / len(hits)
 
 
 def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:

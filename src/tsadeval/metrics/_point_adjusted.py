@@ -18,6 +18,7 @@ There a point counts as alarmed from a certain threshold on: its own score, the 
 that adjusts its event. So the sweep over all thresholds is that of point-wise F on those values.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,7 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
     return prf_of_counts(int(found.sum()), matches(data).false_points, matches(data).anomalous, beta).f1
 
 
+@lru_cache(maxsize=8)
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     """Return the required shares and the weights of their F."""
     # Quotients, not multiples of a step: so that 1/3 of an event reaches the share 33/99.
