@@ -163,7 +163,7 @@ def test_intervals_are_refused_where_they_cannot_be(found, tmp_path):
     with pytest.raises(te.errors.InvalidParameterError, match="interval must be a number in"):
         found.to_latex(layout="metrics", spread=1.5)
     (tmp_path / "a.csv").write_text("label,score\n0,0.1\n1,0.5\n")
-    for more in (["--interval", "0.9"], ["--rules", "best"], ["--describe"]):
+    for more in (["--statistics"], ["--interval", "0.9"], ["--rules", "best"], ["--describe"]):
         done = run("compare", tmp_path / "a.csv", "--format", "csv", *more)
         assert "do not go with --format csv" in done.stderr
 

@@ -1,4 +1,4 @@
-"""The command line: one file for each command. It calls the library and prints what it returns."""
+"""The command line: commands of one kind are one file. It calls the library and prints what it returns."""
 
 import atexit
 import gc

@@ -89,8 +89,8 @@ def compare(
     columns = scores.options.series_columns
     if groups not in (None, "dataset", *columns[:1]):
         raise InvalidInputError(f"--groups is dataset or the first column of --by that names series, not {groups!r}")
-    if format in WHOLE and any(more.get(name) for name in ("interval", "rules", "describe")):
-        raise InvalidInputError(f"--interval, --rules and --describe do not go with --format {format}: take another")
+    if format in WHOLE and any(given and name != "by_kind" for name, given in more.items()):
+        raise InvalidInputError(f"--statistics, --interval, --rules and --describe do not go with --format {format}")
     if groups in columns[:1]:
         latex["groups"] = lambda series: series.partition("/")[0]
     with on_cluster(work.dask), say_warnings() as said:

@@ -1,4 +1,4 @@
-"""External sort: scores sorted in pieces on disk, and their blocks from the highest down, in bounded memory."""
+"""External sort: scores sorted in pieces on disk, in bounded memory; blocks, ranks and counts for metrics of order."""
 
 import tempfile
 import weakref
