@@ -201,13 +201,13 @@ def test_trade_offs_and_curves_have_the_numbers_of_their_results():
     ax = plot.curve({"a": found, "b": te.curve("f1", Y, -SCORE)})
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
     assert ax.lines[0].get_xdata()[-1] == 1
-    for bad in ({}, {"a": 3}, 3, {"a": found, "b": te.curve("recall", Y, SCORE)}):
+    for bad in ({}, {"a": 3}, 3, te.choose_threshold(Y, SCORE), {"a": found, "b": te.curve("recall", Y, SCORE)}):
         with pytest.raises(InvalidInputError, match="found must be"):
             plot.curve(bad)
     with pytest.raises(InvalidInputError, match="choice must be a result"):
         plot.trade_off(3)
     several = te.choose_threshold(te.Scores({"a": SCORE, "b": SCORE}, Y), max_false_alarms=20)
-    with pytest.raises(InvalidInputError, match="for one detector and no per="):
+    with pytest.raises(InvalidInputError, match="for one detector and no per=, but is one of several"):
         plot.trade_off(several)
     nothing = te.choose_threshold([0, 1], [0.9, 0.1], max_false_alarms=0, maximize="precision")
     with pytest.raises(InvalidInputError, match="no threshold to draw"):

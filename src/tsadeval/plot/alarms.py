@@ -47,7 +47,7 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     ('false alarms', 'Event recall')
     """
     if not isinstance(choice, Choice) or choice.detector:
-        what = f"but is a {type(choice).__name__}"
+        what = f"but is {'one of several' if isinstance(choice, Choice) else 'a ' + type(choice).__name__}"
         raise InvalidInputError(f"choice must be a result of te.choose_threshold for one detector and no per=, {what}")
     rows = [row for row in choice.rows if not math.isnan(row["value"])]
     if not rows:
@@ -100,7 +100,9 @@ def curve(found: ResultTable | Mapping[str, ResultTable], ax: Axes | None = None
     ('threshold', 'F1')
     """
     curves = dict(found) if isinstance(found, Mapping) else {"": found}
-    if not curves or not all(isinstance(one, ResultTable) and hasattr(one, "exact") for one in curves.values()):
+    if not curves or not all(
+        isinstance(one, ResultTable) and {"metric", "exact"} <= {*vars(one)} for one in curves.values()
+    ):
         raise InvalidInputError("found must be a result of te.curve, or a mapping from names to such results")
     metrics = {one.metric for one in curves.values()}
     if len(metrics) > 1:
