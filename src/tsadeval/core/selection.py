@@ -67,7 +67,7 @@ def select_metric(metric: AnyMetric) -> Metric:
     """Return the record of the one metric that a caller named."""
     chosen = select_metrics(metric)
     if len(chosen) != 1:
-        raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
+        raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}: name one, as in 'cce'")
     return chosen[0]
 
 
