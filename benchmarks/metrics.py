@@ -104,7 +104,7 @@ def keep(wall, cpu):
         if not name.startswith("best threshold")
     ]
     measured.write("speed", rows)
-    measured.put("benchmarks.md", "All metrics, on a second machine", measured.speed())
+    measured.put("benchmarks.md", "Every metric, in units of a sort", measured.speed())
 
 
 def speed(rounds, only, kept):
