@@ -1,4 +1,4 @@
-"""Scores of other packages' models (scikit-learn, PyOD, aeon, sktime, torch), with higher as more anomalous.
+"""Models of other packages (scikit-learn, PyOD, aeon, sktime, torch): their kind, and scores, higher for anomalies.
 
 scikit-learn's outlier detectors give low scores to outliers, all others high ones. An object is recognised by what it
 is, never by a guess: what is not in this file is refused.

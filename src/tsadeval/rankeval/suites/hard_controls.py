@@ -1,4 +1,4 @@
-"""Control tasks of the suite `hard`: cases to which a metric should give equal values.
+"""Control tasks of the suite `hard`: cases to which a metric should give equal values, and their quality: 1 - change.
 
 A control has a case `reference`, cases that should get the same value, and `random` and `perfect` scores for the same
 labels, which say how large a difference is:
