@@ -216,7 +216,7 @@ def main(data, stores):
     theseus = te.rankeval.audit(data / "Theseus", METRICS, store=stores / "audit-theseus", n_jobs=-1)
     nab_file = data / "NAB_results" / "scores.parquet"
     detectors = [d for d in te.Scores(nab_file, score="*", by="series", values="value").detectors if d not in NOT_REAL]
-    nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
+    nab = te.rankeval.audit(nab_file, METRICS, score=detectors, store=stores / "audit-nab", n_jobs=-1)
     measured.write("audit", [*measures("Theseus", theseus), *measures("NAB", nab)])
     fooled, apart = ["f1_pa", "affiliation_f1", "auc_roc", "ears"], [("f1_pa", "vus_pr"), ("affiliation_f1", "ears")]
     parts = [

@@ -45,7 +45,7 @@ It says two things clearly, and one thing it cannot say:
 ## With your own scores
 
 A table with a row per point: a column `series`, a column `label`, and a column per detector (or anything else that `te.Scores` takes). Ten series are needed, on which all detectors have scores.
-A table with one column of scores and a column `detector` is read with `by=["series", "detector"], y_score="score"` (`--by series,detector --score score`). Where detectors are not named (`score=`, `--score`), every other column of numbers is one: leave out counters and the like.
+A table with one column of scores and a column `detector` is read with `by=["series", "detector"], score="score"` (`--by series,detector --score score`). Where detectors are not named (`score=`, `--score`), every other column of numbers is one: leave out counters and the like.
 
 ```python
 >>> import numpy as np
@@ -234,7 +234,7 @@ def main(data, stores):
     theseus = te.rankeval.run("selection", METRICS, data / "Theseus", store=stores / "selection-theseus", n_jobs=-1)
     nab_file = data / "NAB_results" / "scores.parquet"
     detectors = [d for d in te.Scores(nab_file, score="*", by="series", values="value").detectors if d not in NOT_REAL]
-    nab = te.rankeval.run("selection", METRICS, nab_file, y_score=detectors, store=stores / "selection-nab", n_jobs=-1)
+    nab = te.rankeval.run("selection", METRICS, nab_file, score=detectors, store=stores / "selection-nab", n_jobs=-1)
     measured.write("selection", [*kept("Theseus", theseus), *kept("NAB", nab)])
     write(theseus, data / "Theseus", figures)
 

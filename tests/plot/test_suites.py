@@ -278,7 +278,7 @@ def test_audit_from_the_command_line(tmp_path, series):
     assert "Audit on 2 series: 2 scorings of 1 detectors, 18 adversaries" in done.stdout, done.stderr
     wrong = run("run", "--suite", "hard", "--label", "gt", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "suite 'hard' has no y_true: leave y_true (--label) out; its options are tasks, repeats" in wrong.stderr
+    assert "suite 'hard' has no label: leave label (--label) out; its options are tasks, repeats" in wrong.stderr
     missing = run("run", "--suite", "audit", cwd=tmp_path)
     assert missing.returncode == 2
     assert "needs data" in missing.stderr

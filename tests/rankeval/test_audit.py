@@ -199,11 +199,11 @@ def test_folders_names_and_what_cannot_be_audited(tmp_path):
     assert whole.plan.series[0].detectors == ("good", "poor", "holes")
     assert whole.plan.series[0].has_values
     assert repr(te.rankeval.read(tmp_path / "store")) == repr(whole)
-    some = te.rankeval.audit(frame, "auc_pr", y_score=["good", "poor"], value=None)
+    some = te.rankeval.audit(frame, "auc_pr", score=["good", "poor"], values=None)
     assert some.plan.detectors == ["good", "poor"]
     assert math.isnan(some.table().rows[0]["one_liners"])  # they need the series
     assert "nan" not in repr(some.table())
-    assert "one_liners -: lines of code need the series itself, which no table has (value=)" in repr(some.table())
+    assert "one_liners -: lines of code need the series itself, which no table has (values=)" in repr(some.table())
     assert "one_liners -" not in repr(whole.table())
     frame.to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(te.errors.InvalidInputError, match="two tables have a series"):
@@ -249,4 +249,4 @@ def test_a_detector_is_not_taken_for_an_adversary():
     data = table()
     data["uniform"] = data.pop("good")  # it would be what random scores get
     with pytest.raises(te.errors.InvalidInputError, match="detector 'uniform' is called as an adversary"):
-        te.rankeval.audit(data, "auc_roc", by="series", y_score=["uniform", "poor"])
+        te.rankeval.audit(data, "auc_roc", by="series", score=["uniform", "poor"])

@@ -89,17 +89,11 @@ _OPTIONS: Given = {
         None,
         "Folder of the real data; else the environment variable TSADEVAL_DATA. Of audit and selection: the scores.",
     ),
-    "y_true": option(
-        str | None,
-        None,
-        "Of audit and selection: the column of the labels; label by default.",
-        "--label",
-    ),
-    "y_score": option(
+    "label": option(str | None, None, "Of audit and selection: the column of the labels; label by default."),
+    "score": option(
         list[str] | None,
         None,
         "Of audit and selection: a column of scores; repeat it. All other columns of numbers by default.",
-        "--score",
     ),
 }
 

@@ -21,13 +21,13 @@ from tsadeval.rankeval.suites.hard_task import HardTask
 
 
 class AuditOptions(TypedDict, total=False):
-    """Options of the suite `audit`; None leaves its own, but for `by` and `value`."""
+    """Options of the suite `audit`; None leaves its own, but for `by` and `values`."""
 
     random_state: int | None
-    y_true: str | None
-    y_score: str | Sequence[str] | None
+    label: str | None
+    score: str | Sequence[str] | None
     by: str | Sequence[str] | None
-    value: str | None
+    values: str | None
     threshold: str | float | Rule | None
     adversaries: AnyAdversary | Iterable[AnyAdversary] | None
 
@@ -93,7 +93,7 @@ def run(
           generator that return labels and the scores of models, worst first, or "module:function".
         - `data`: the folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite
           join where their files are present. For "audit" and "selection" the same as `scores`.
-        - `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`. "selection" has them
+        - `label`, `score`, `by`, `values`, `threshold` and `adversaries` of `te.rankeval.audit`. "selection" has them
           too, without adversaries, and takes metrics of predictions at their best threshold.
         - `criteria` of the suite "selection": what counts in the end, some of "events" (found at one look per 10,000
           points), "early" (how early they are), "costs", "points" (point-wise F1) and "rare" (anomalous points at 1 %
@@ -158,10 +158,10 @@ def audit(
     **options
         Those of the suite "audit":
 
-        - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series;
+        - `label`, `by`, `values`: the columns of labels ("label"), of the names of series ("series"; None: one series;
           "series,detector": one column of scores), and of the series itself ("value"), which the one-liners need.
           Points without a score are not judged, detector by detector, as in `te.compare`.
-        - `y_score`: the columns of the detectors; all other columns of numbers by default.
+        - `score`: the columns of the detectors; all other columns of numbers by default.
         - `threshold`: for metrics that take predictions, as for `te.evaluate`; "quantile(0.95)" by default.
         - `adversaries`: scorers without skill of your own, beside those of the library: functions (number of points,
           random generator) that return scores, "module:function" or Adversary.

@@ -23,7 +23,6 @@ from tsadeval.errors import InvalidParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
-FLAGS = {"y_true": "label", "y_score": "score"}  # options that the command line calls otherwise
 DIGITS = 9  # of qualities that are compared
 
 
@@ -56,8 +55,7 @@ class Suite(ABC):
         for name in given:
             if name not in (*own, *self.options):
                 raise InvalidParameterError(
-                    f"suite {self.name!r} has no {name}: leave {name} (--{FLAGS.get(name, name)}) out; its options are "
-                    f"{', '.join(own)}"
+                    f"suite {self.name!r} has no {name}: leave {name} (--{name}) out; its options are {', '.join(own)}"
                 )
         seed = Number(0, self.largest_seed, integer=True)
         checks: dict[str, Check] = {"repeats": Number(1, integer=True), "random_state": seed, "seed": seed}

@@ -263,21 +263,21 @@ class AuditSuite(Suite):
     analysis: ClassVar[type[Any]] = AuditAnalysis
     options: ClassVar[tuple[str, ...]] = (
         "data",
-        "y_true",
-        "y_score",
+        "label",
+        "score",
         "by",
-        "value",
+        "values",
         "threshold",
         "adversaries",
         "seed",
     )
-    nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})
+    nullable: ClassVar[frozenset[str]] = frozenset({"by", "values"})
 
     data: Any = field(default=None, compare=False, repr=False)
-    y_true: str = field(default="label", compare=False)
-    y_score: Any = field(default="*", compare=False)
+    label: str = field(default="label", compare=False)
+    score: Any = field(default="*", compare=False)
     by: str | Sequence[str] | None = field(default="series", compare=False)
-    value: str | None = field(default="value", compare=False)
+    values: str | None = field(default="value", compare=False)
     threshold: Any = field(default="quantile(0.95)", compare=False)
     adversaries: Any = field(default=(), compare=False)
     series: tuple[SeriesRecord, ...] = ()
@@ -336,10 +336,10 @@ class AuditSuite(Suite):
         tables = [read_table(source, text=text) for source in (table_files(data) if folder else [data])]
         found = []
         for table in tables:
-            if self.y_true in table or not folder:  # a folder of scores may hold other tables too
+            if self.label in table or not folder:  # a folder of scores may hold other tables too
                 by = [name for name in text if name in table]
-                values = self.value if self.value in table and is_numeric(table.columns[self.value or ""]) else None
-                scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
+                values = self.values if self.values in table and is_numeric(table.columns[self.values or ""]) else None
+                scores = Scores(table, label=self.label, score=self.score, by=by, values=values)
                 found.append(scores.rename(series={"": table.source}))
         return found
 

@@ -106,7 +106,7 @@ class AuditAnalysis:
         body = [[row["metric"], *(NONE if row[name] != row[name] else row[name] for name in COLUMNS)] for row in rows]
         without = [name for name in COLUMNS if all(row[name] != row[name] for row in rows)]
         others = ", ".join(name for name in without if name != "one_liners")
-        series = f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)"
+        series = f"one_liners {NONE}: lines of code need the series itself, which no table has (values=)"
         notes = [series] * ("one_liners" in without) + [f"{others} {NONE}: undefined on all series"] * bool(others)
         return SuiteTable(rows, grid=[["metric", *COLUMNS], *body], lead=about, notes=notes)
 

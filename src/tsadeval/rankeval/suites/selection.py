@@ -249,7 +249,7 @@ def _related(criterion: str, metric: Metric, rule: str | None) -> bool:
     return name in CRITERIA and (at_budget or metric.name in CRITERIA[name].kin)
 
 
-COLUMNS = ("y_true", "by", "value")  # of tables of scores, so that they can be read again
+COLUMNS = ("label", "by", "values")  # of tables of scores, so that they can be read again
 FEWEST = 10  # series of a data set: five to choose on, and five to judge by
 
 
@@ -271,7 +271,7 @@ class SelectionSuite(AuditSuite):
 
     layout: ClassVar[Layout[Any]] = Layout.of(AuditCell, "tsadeval rankeval run --suite selection", curve="string")
     analysis = SelectionAnalysis
-    options = ("data", "y_true", "y_score", "by", "value", "threshold", "criteria", "groups", "seed")
+    options = ("data", "label", "score", "by", "values", "threshold", "criteria", "groups", "seed")
 
     threshold: Any = field(default="best", compare=False)
     criteria: Any = field(default=None, compare=False)
@@ -324,7 +324,7 @@ class SelectionSuite(AuditSuite):
         if not sets:
             raise InvalidInputError(
                 f"selection needs a data set of {FEWEST} series on which two or more detectors all have scores: "
-                f"{'; '.join(small)} detectors; leave out (y_score=) detectors that lack series, or label more series"
+                f"{'; '.join(small)} detectors; leave out (score=) detectors that lack series, or label more series"
             )
         if small:
             warn(f"left out, fewer than {FEWEST} series: {'; '.join(small)} detectors", InputWarning)
