@@ -3,6 +3,7 @@
 import inspect
 import json
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ import tsadeval as te
 from strategies import examples
 from tsadeval.cli.app import app
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.run import SUITES
 from tsadeval.scores.options import Options
 
 DETECTORS = ("lof", "pca")
@@ -252,6 +254,10 @@ def test_functions_and_commands_have_one_set_of_defaults():
     leaves = [leaf for one in commands.values() for leaf in getattr(one, "commands", {"": one}).values()]
     found = {(one.name, one.default) for leaf in leaves for one in leaf.params if one.name in ("jobs", "missing")}
     assert found == {("jobs", None), ("missing", "skip")}
+    columns = {"label", "score", "by", "values"}  # what holds labels, scores, names and the series itself
+    assert columns <= {field.name for field in fields(Options)}
+    for suite in (SUITES["audit"], SUITES["selection"]):
+        assert columns == {name for name in suite.options if name in {"y_true", "y_score", "value", *columns}}
 
 
 def test_results_answer_to_the_name_they_were_asked_by():
